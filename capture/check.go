@@ -1,0 +1,168 @@
+package capture
+
+import (
+	"fmt"
+
+	"swimlane/internal/jsonscan"
+)
+
+// finish runs the checks that need the whole file, in their order, and completes the result.
+func (d *reader) finish() error {
+	out := d.out
+	out.Kinds = d.kinds.all()
+	out.Tasks = d.taskCols.flat()
+	out.Sched = d.schedCols.flat()
+	out.Sched.Present = d.keys["scheduler_tasks"] || d.keys["aicpu_tasks"]
+	out.Sched.Producer = d.schedSect.producer
+	out.Dialect = seedDialect
+	out.Dialect.Label = "seed-era"
+	if d.keys["aicpu_tasks"] || d.keys["aicpu_scheduler_phases"] {
+		out.Dialect.Label = "archived"
+	}
+	if d.keys["aicpu_tasks"] {
+		out.Sched.Producer = ProducerAICPU
+	}
+	d.placeStreams()
+
+	d.checkLevelAndClock()
+	d.checkSchedShape()
+	d.checkStreams()
+	d.checkOrchestrator()
+	if err := d.unsupported(); err != nil {
+		return err
+	}
+	d.checkRows()
+	d.checkHostRecords()
+	for _, e := range d.errs {
+		if e != nil {
+			return e
+		}
+	}
+	d.sumLoss()
+	d.warnUnknown()
+	return nil
+}
+
+// checkLevelAndClock is steps 1 and 2 (spec/records.md §4.1).
+func (d *reader) checkLevelAndClock() {
+	level, fits := d.level.Int64()
+	switch {
+	case !d.hasLevel && d.keys["tasks"]:
+		// A file of joined µs from the time before levels: what it lacks is the clock (§3).
+	case !d.hasLevel:
+		d.bad(stepLevel, "", -1, "no such key, expected 1, 2, 3, or 4", "missing chip_swimlane_level")
+	case !fits || level < 1 || level > 4:
+		d.bad(stepLevel, "chip_swimlane_level", -1, "", "Unsupported chip_swimlane_level: %s (expected 1, 2, 3, or 4)", d.level)
+	}
+	d.out.Level = int(level)
+	hz, ok := d.clock.Uint64()
+	if !ok || hz == 0 {
+		d.bad(stepClock, "metadata", -1, "", "metadata missing/zero clock_freq_hz: %s", d.clock)
+		d.errs[stepClock].Hint = "the file states no clock, so its cycles cannot be turned into time; files of already joined µs are not readable"
+	}
+	d.out.Meta.ClockHz = hz
+}
+
+// badVersion tells whether a section breaks the rule of schema_version: exactly
+// 1, or missing where the file shows a later generation (spec/newest.md §2 no. 6).
+func (d *reader) badVersion(v versioned) bool {
+	if !v.hasSchema && (d.identity != "" || d.out.Meta.Runtime != "") {
+		return false
+	}
+	return v.schema != jsonscan.Int{Mag: 1}
+}
+
+// checkSchedShape is step 3 (spec/records.md §2.4, §2.5).
+func (d *reader) checkSchedShape() {
+	const section = "scheduler_tasks"
+	v := d.schedSect
+	switch {
+	case d.keys["scheduler_tasks"] && d.keys["aicpu_tasks"]:
+		d.bad(stepSchedShape, section, -1, "both keys", "both scheduler_tasks and legacy aicpu_tasks are present")
+		d.errs[stepSchedShape].Hint = "keep one of them: the sections describe the same records"
+	case d.keys["aicpu_tasks"]:
+		d.errs[stepSchedShape] = d.legacyShape
+	case !d.keys["scheduler_tasks"]:
+	case v.notObject != "":
+		d.bad(stepSchedShape, section, -1, v.notObject, "scheduler_tasks must be an object")
+	case d.badVersion(v):
+		d.bad(stepSchedShape, section, -1, "", "Unsupported scheduler_tasks schema_version: %s", v.schema)
+	case v.producer != ProducerAICPU && v.producer != ProducerAICore:
+		d.bad(stepSchedShape, section, -1, fmt.Sprintf("%.40q", v.producer), "scheduler_tasks.producer must be 'aicpu' or 'aicore'")
+	case !v.list:
+		d.bad(stepSchedShape, section, -1, "no array of records", badSchedShape)
+	default:
+		d.errs[stepSchedShape] = d.schedShape
+	}
+}
+
+// checkStreams is step 5 (spec/records.md §2.6, §2.7). Where both generations of
+// the section are present, the archived one is ignored.
+func (d *reader) checkStreams() {
+	const section = "scheduler_records"
+	v := d.streamSect
+	switch {
+	case !d.keys["scheduler_records"]:
+		d.errs[stepStreams] = d.legacyErr
+	case v.notObject != "":
+		d.bad(stepStreams, section, -1, v.notObject, "scheduler_records must be an object")
+	case d.badVersion(v):
+		d.bad(stepStreams, section, -1, "", "Unsupported scheduler_records schema_version: %s", v.schema)
+	case !v.list:
+		d.bad(stepStreams, section, -1, "no array of streams", "scheduler_records.streams must be an array")
+	default:
+		d.errs[stepStreams] = d.streamErr
+	}
+}
+
+// checkOrchestrator is step 6 (spec/records.md §4.1).
+func (d *reader) checkOrchestrator() {
+	if len(d.out.DeviceOrc) > 0 && d.out.HostMode() {
+		d.bad(stepOrchestrator, "aicpu_orchestrator_phases", -1, "both",
+			"both AICPU and host orchestrator phases are present; clock-domain source is ambiguous")
+	}
+}
+
+// unsupported refuses the forms that are recognised but not read. They must
+// never be drawn by the rules of another generation.
+func (d *reader) unsupported() error {
+	for at := stepLevel; at < stepTasks; at++ {
+		if d.errs[at] != nil {
+			return d.errs[at]
+		}
+	}
+	e := &Error{File: d.file, Section: "metadata", Row: -1, Class: ErrUnsupported}
+	switch {
+	case d.launches:
+		e.Found = "metadata.run_boundaries"
+		e.Text = "several kernel launches in one capture are not read by this version"
+	case d.out.Meta.Runtime != "":
+		e.Found = "metadata.runtime"
+		e.Text = unsupportedText
+	case d.identity != "" && commonRuntime(d.streams) != "":
+		e.Found = d.identity
+		e.Text = unsupportedText
+	case d.identity != "":
+		e.Found = d.identity + " and no metadata.runtime"
+		e.Text = d.file + ": metadata.runtime is missing; this capture predates the runtime name and its TaskId layout cannot be determined. " +
+			"Re-capture with a current build, which writes 'host_build_graph' or 'tensormap_and_ringbuffer'."
+	default:
+		return nil
+	}
+	return e
+}
+
+const unsupportedText = "captures that name their runtime or carry run_epoch are not read by this version"
+
+// commonRuntime is the runtime that all streams name, if they agree (spec/newest.md §2).
+func commonRuntime(streams []Stream) string {
+	for i := range streams {
+		if streams[i].Runtime != streams[0].Runtime {
+			return ""
+		}
+	}
+	if len(streams) == 0 {
+		return ""
+	}
+	return streams[0].Runtime
+}

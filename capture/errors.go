@@ -1,0 +1,76 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"swimlane/internal/jsonscan"
+)
+
+// The classes of failure an *Error wraps.
+var (
+	// ErrSyntax: the file is not the JSON this package reads (cut off, malformed, too deep, …).
+	ErrSyntax = errors.New("not readable as JSON")
+	// ErrInvalid: the JSON is fine, what it says breaks a rule of the format.
+	ErrInvalid = errors.New("invalid capture")
+	// ErrUnsupported: a form of capture that this reader does not know.
+	ErrUnsupported = errors.New("unsupported capture")
+)
+
+// Error says why a file was refused.
+type Error struct {
+	File    string // as the caller named it
+	Section string // top-level key, "" for the file as a whole
+	Row     int    // index in the section, −1 if the section as a whole is meant
+	Text    string // the rule that was broken, in the words of the format
+	Found   string // what stands in the file instead, with its place
+	Hint    string // what to do, if there is something to do
+	Class   error  // one of the Err values above
+	cause   error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Text)
+	b.WriteString(" (")
+	if e.Found != "" {
+		b.WriteString("found ")
+		b.WriteString(e.Found)
+		b.WriteString(", ")
+	}
+	fmt.Fprintf(&b, "in %s)", e.File)
+	if e.Hint != "" {
+		b.WriteString("; ")
+		b.WriteString(e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap gives the class and, where there is one, the cause.
+func (e *Error) Unwrap() []error {
+	if e.cause != nil {
+		return []error{e.Class, e.cause}
+	}
+	return []error{e.Class}
+}
+
+// Warning is something odd that did not stop the reader.
+type Warning struct {
+	Code  string // stable short name, for counting
+	Count int64
+	Text  string // one sentence in plain words
+}
+
+// syntaxError turns what the scanner said into an *Error.
+func syntaxError(file string, err error) error {
+	var at *jsonscan.Error
+	if !errors.As(err, &at) {
+		return fmt.Errorf("cannot read %s: %w", file, err)
+	}
+	hint := ""
+	if strings.Contains(at.Msg, "incomplete") {
+		hint = "the writer was interrupted or the file is still being written; capture again"
+	}
+	return &Error{File: file, Row: -1, Text: "cannot read " + file + ": " + at.Error(), Hint: hint, Class: ErrSyntax, cause: err}
+}

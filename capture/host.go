@@ -1,0 +1,232 @@
+package capture
+
+import (
+	"fmt"
+	"strings"
+
+	"swimlane/internal/jsonscan"
+)
+
+// submitLanes reads lanes of orchestrator records. Host lanes without records
+// are dropped (spec/records.md §4.7), device lanes keep their position.
+func (d *reader) submitLanes(section, from, to string, host bool) []Submits {
+	s := d.s
+	if s.Peek() != jsonscan.Array {
+		s.Fail("found %s, expected %s to be an array of arrays", s.Peek(), section)
+		return nil
+	}
+	var lanes []Submits
+	s.BeginArray()
+	for i := 0; s.Elem(); i++ {
+		d.out.HostListed = d.out.HostListed || host
+		if s.Peek() != jsonscan.Array {
+			s.Fail("%s[%d]: found %s, expected an array of records", section, i, s.Peek())
+			return nil
+		}
+		if i >= maxLanes {
+			s.Fail("found more than %d lanes in %s, expected a few", maxLanes, section)
+			return nil
+		}
+		lane := d.submitLane(fmt.Sprintf("%s[%d]", section, i), from, to)
+		if lane.Len() > 0 || !host {
+			lanes = append(lanes, lane)
+		}
+	}
+	return lanes
+}
+
+// maxLanes bounds lanes and streams: the longest real ones have one for each
+// core, and millions of empty ones would cost far more memory than text.
+const maxLanes = 1 << 16
+
+// submit is one orchestrator record while it is being read.
+type submit struct {
+	index            int64
+	task, start, end uint64
+	named            bool
+}
+
+func (d *reader) submitLane(section, from, to string) Submits {
+	s := d.s
+	var index column[int64]
+	var task, start, end column[uint64]
+	var has column[bool]
+	s.BeginArray()
+	for j := 0; s.Elem(); j++ {
+		if s.Peek() != jsonscan.Object {
+			s.Fail("%s[%d]: found %s, expected an object", section, j, s.Peek())
+			return Submits{}
+		}
+		r := d.submit(from, to)
+		index.add(r.index)
+		task.add(r.task)
+		has.add(r.named)
+		start.add(r.start)
+		end.add(r.end)
+	}
+	return Submits{Index: index.flat(), Task: task.flat(), Has: has.flat(), Start: start.flat(), End: end.flat()}
+}
+
+func (d *reader) submit(from, to string) (r submit) {
+	s := d.s
+	s.BeginObject()
+	for {
+		key, ok := s.Key()
+		if !ok {
+			return r
+		}
+		switch string(key) {
+		case "submit_idx":
+			if !s.TakeNull() {
+				r.index = s.Int64()
+			}
+		case "task_id":
+			if !s.TakeNull() {
+				// A missing id is written as −1 by some writers.
+				v := s.Int()
+				r.named = v != jsonscan.Int{Mag: 1, Neg: true}
+				r.task = v.Wrap()
+			}
+		case from:
+			r.start = d.uint64OrNull()
+		case to:
+			r.end = d.uint64OrNull()
+		case "run_epoch":
+			if d.identity == "" {
+				d.identity = "orchestrator records with run_epoch"
+			}
+			s.Skip()
+		default:
+			s.Skip()
+		}
+	}
+}
+
+func (d *reader) uploads() {
+	const section = "host_device_uploads"
+	s := d.s
+	if s.Peek() != jsonscan.Array {
+		s.Fail("found %s, expected %s to be an array of objects", s.Peek(), section)
+		return
+	}
+	s.BeginArray()
+	for i := 0; s.Elem(); i++ {
+		if s.Peek() != jsonscan.Object {
+			s.Fail("%s[%d]: found %s, expected an object", section, i, s.Peek())
+			return
+		}
+		u := Upload{Phase: "upload"}
+		d.object(func(key string) {
+			switch key {
+			case "phase":
+				if t := d.text(); t != "" {
+					u.Phase = t
+				}
+			case "start_host_ns":
+				u.Start = d.uint64OrNull()
+			case "end_host_ns":
+				u.End = d.uint64OrNull()
+			case "detail":
+				u.Bytes = d.optInt().V
+			default:
+				s.Skip()
+			}
+		})
+		d.out.Uploads = append(d.out.Uploads, u)
+	}
+}
+
+// lifecycle reads the AICPU threads' lives (spec/records.md §2.8).
+func (d *reader) lifecycle() {
+	const section = "aicpu_lifecycle_records"
+	s := d.s
+	if s.Peek() != jsonscan.Array {
+		d.bad(stepLifecycle, section, -1, s.Peek().String(), "aicpu_lifecycle_records must be an array of objects")
+		s.Skip()
+		return
+	}
+	s.BeginArray()
+	for i := 0; s.Elem(); i++ {
+		if s.Peek() != jsonscan.Object {
+			d.bad(stepLifecycle, section, i, s.Peek().String(), "aicpu_lifecycle_records must be an array of objects")
+			s.Skip()
+			continue
+		}
+		var l Lifecycle
+		d.object(func(key string) {
+			if key == "aicpu_thread_id" {
+				l.Thread = d.optInt()
+				return
+			}
+			name, cycles := strings.CutSuffix(key, "_cycles")
+			for k, f := range lifecycleFields {
+				for side := range f {
+					if cycles && name == f[side] {
+						l.Span[k][side] = d.uint64OrNull()
+						return
+					}
+				}
+			}
+			s.Skip()
+		})
+		d.out.Lifecycle = append(d.out.Lifecycle, l)
+	}
+}
+
+// HostMode reports whether the run was orchestrated by the host (spec/records.md §4.7).
+func (r *Records) HostMode() bool {
+	return r.Meta.OrchestratorSource == "host" || r.HostListed || r.HostSubmits() > 0 || r.Meta.HostCapture != nil
+}
+
+// HostSubmits is the number of host submit records in the file.
+func (r *Records) HostSubmits() int {
+	n := 0
+	for i := range r.HostOrc {
+		n += r.HostOrc[i].Len()
+	}
+	return n
+}
+
+// HostOrigin is the host time that the host part of the picture starts at, in
+// ns, 0 if there is none (spec/records.md §4.7).
+func (r *Records) HostOrigin() uint64 {
+	switch {
+	case r.Meta.HostOriginNs > 0:
+		return r.Meta.HostOriginNs
+	case r.Meta.TimelineOriginNs > 0:
+		return r.Meta.TimelineOriginNs
+	}
+	var origin uint64
+	first := true
+	for i := range r.HostOrc {
+		lane := &r.HostOrc[i]
+		for j := range lane.Start {
+			if low := min(lane.Start[j], lane.End[j]); first || low < origin {
+				origin, first = low, false
+			}
+		}
+	}
+	return origin
+}
+
+// checkHostRecords holds uploads and submits against the origin (spec/records.md §4.7).
+func (d *reader) checkHostRecords() {
+	origin := d.out.HostOrigin()
+	for i := range d.out.Uploads {
+		if u := &d.out.Uploads[i]; u.Start < origin || u.End < u.Start {
+			d.bad(stepHost, "host_device_uploads", i, fmt.Sprintf("row %d", i),
+				"invalid host device upload: origin=%d, start=%d, end=%d", origin, u.Start, u.End)
+			return
+		}
+	}
+	for i := range d.out.HostOrc {
+		lane := &d.out.HostOrc[i]
+		for j := range lane.Start {
+			if lane.Start[j] < origin || lane.End[j] < lane.Start[j] {
+				d.bad(stepHost, "host_orchestrator_phases", j, fmt.Sprintf("lane %d row %d", i, j),
+					"invalid host orchestrator phase: origin=%d, start=%d, end=%d", origin, lane.Start[j], lane.End[j])
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// sumLoss gathers what the file says was lost (spec/records.md §9 no. 14).
+func (d *reader) sumLoss() {
+	l := &d.out.Loss
+	*l = Loss{Accounting: l.Accounting}
+	for i := range d.out.Streams {
+		s := &d.out.Streams[i]
+		l.Streams = addCount(l.Streams, s.Dropped)
+		l.Declared = l.Declared || s.Truncated
+	}
+	if h := d.out.Meta.HostCapture; h != nil {
+		l.Host = addCount(0, h.Dropped.V)
+		if h.Status == "dropped" || h.Status == "incomplete" {
+			l.Declared = true
+		}
+	}
+	l.Declared = l.Declared || l.Streams > 0 || l.Host > 0 || l.Accounting > 0
+}
+
+// addCount adds a count to a sum. Counts come from a file: they may be negative or absurdly large.
+func addCount(sum, n int64) int64 {
+	if n <= 0 {
+		return sum
+	}
+	if sum > math.MaxInt64-n {
+		return math.MaxInt64
+	}
+	return sum + n
+}
+
+func (d *reader) warn(code string, n int64, format string, args ...any) {
+	d.out.Warnings = append(d.out.Warnings, Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
+}
+
+// warnUnknown names the top-level and metadata keys that were ignored (spec/records.md §9 no. 15).
+func (d *reader) warnUnknown() {
+	if len(d.unknown) == 0 {
+		return
+	}
+	slices.Sort(d.unknown)
+	const most = 8
+	var shown []string
+	for _, name := range d.unknown[:min(len(d.unknown), most)] {
+		shown = append(shown, printable(name))
+	}
+	more := ""
+	if n := len(d.unknown) - most; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	d.warn("unknown-keys", int64(len(d.unknown)), "%s has keys that no generation of captures writes; they were ignored: %s%s",
+		d.file, strings.Join(shown, ", "), more)
+}
+
+// printable makes a name from a file fit for one line of a terminal.
+func printable(name string) string {
+	const longest = 60
+	runes := []rune(name[:min(len(name), 4*longest)])
+	if len(runes) > longest {
+		runes = append(runes[:longest], '…')
+	}
+	for i, r := range runes {
+		if !unicode.IsPrint(r) {
+			runes[i] = unicode.ReplacementChar
+		}
+	}
+	return string(runes)
+}

@@ -1,0 +1,200 @@
+package capture
+
+import "swimlane/internal/jsonscan"
+
+// metadata reads the metadata object (spec/records.md §2.2).
+func (d *reader) metadata() {
+	s, m := d.s, &d.out.Meta
+	if s.Peek() != jsonscan.Object {
+		s.Fail("found %s, expected metadata to be an object", s.Peek())
+		return
+	}
+	s.BeginObject()
+	for {
+		key, ok := s.Key()
+		if !ok {
+			return
+		}
+		name := string(key)
+		if s.TakeNull() {
+			continue
+		}
+		switch name {
+		case "clock_freq_hz":
+			d.clock = s.Int()
+		case "core_types":
+			m.CoreTypes = d.coreTypes()
+		case "core_to_thread":
+			m.CoreToThread = d.coreToThread()
+		case "orchestrator_source":
+			m.OrchestratorSource = d.text()
+		case "timeline_relation":
+			m.TimelineRelation = d.text()
+		case "host_orchestration_origin_ns":
+			m.HostOriginNs = s.Uint64()
+		case "host_timeline_origin_ns":
+			m.TimelineOriginNs = s.Uint64()
+		case "host_clock_domain_id":
+			m.ClockDomain = d.text()
+		case "runtime":
+			m.Runtime = d.text()
+		case "host_capture":
+			d.hostCapture()
+		case "capture_accounting":
+			d.accounting()
+		case "co_captured":
+			m.CoCaptured = d.strings()
+		case "run_boundaries":
+			d.launches = true
+			s.Skip()
+		case "num_cores", "orchestrator_clock_domain", "device_clock_domain", "host_timestamp_resolution_ns",
+			"host_timestamp_quantization_ns", "clock_anchors", "clock_alignment", "collection", "dropped_run_boundaries":
+			s.Skip() // informational, or not consumed by offline tools
+		default:
+			d.unknown = append(d.unknown, "metadata."+name)
+			s.Skip()
+		}
+	}
+}
+
+// coreTypes interns the two words, so that a table of many cores costs nothing.
+func (d *reader) coreTypes() []string {
+	words := map[string]string{}
+	var out []string
+	if d.s.Peek() != jsonscan.Array {
+		d.s.Skip()
+		return nil
+	}
+	d.s.BeginArray()
+	for d.s.Elem() {
+		t := d.s.Text()
+		w, ok := words[string(t)]
+		if !ok {
+			w = string(t)
+			words[w] = w
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func (d *reader) coreToThread() []int32 {
+	if d.s.Peek() != jsonscan.Array {
+		d.s.Skip()
+		return nil
+	}
+	var out []int32
+	d.s.BeginArray()
+	for d.s.Elem() {
+		out = append(out, d.int32("a scheduler thread index"))
+	}
+	return out
+}
+
+func (d *reader) strings() []string {
+	if d.s.Peek() != jsonscan.Array {
+		d.s.Skip()
+		return nil
+	}
+	var out []string
+	d.s.BeginArray()
+	for d.s.Elem() {
+		out = append(out, d.text())
+	}
+	return out
+}
+
+// hostCapture keeps the object's text beside its numbers: the picture's metadata repeats it.
+func (d *reader) hostCapture() {
+	if d.s.Peek() != jsonscan.Object {
+		d.s.Skip() // only an object selects host mode
+		return
+	}
+	h := &HostCapture{Raw: []byte{'{'}}
+	d.s.BeginObject()
+	for {
+		key, ok := d.s.Key()
+		if !ok {
+			break
+		}
+		if len(h.Raw) > 1 {
+			h.Raw = append(h.Raw, ',')
+		}
+		h.Raw = append(jsonscan.AppendString(h.Raw, key), ':')
+		switch string(key) {
+		case "status":
+			if d.s.Peek() == jsonscan.String {
+				h.Status = string(d.s.Text())
+				h.Raw = jsonscan.AppendString(h.Raw, h.Status)
+				continue
+			}
+		case "expected_records":
+			h.Expected = d.rawCount(h)
+			continue
+		case "recorded_records":
+			h.Recorded = d.rawCount(h)
+			continue
+		case "dropped_records":
+			h.Dropped = d.rawCount(h)
+			continue
+		}
+		h.Raw = d.s.Raw(h.Raw)
+	}
+	h.Raw = append(h.Raw, '}')
+	d.out.Meta.HostCapture = h
+}
+
+// rawCount reads a count and appends its text.
+func (d *reader) rawCount(h *HostCapture) OptInt {
+	if k := d.s.Peek(); k != jsonscan.Number && k != jsonscan.String {
+		h.Raw = d.s.Raw(h.Raw)
+		return OptInt{}
+	}
+	if d.s.Peek() == jsonscan.Number {
+		v := d.s.Int()
+		h.Raw = append(h.Raw, v.String()...)
+		i, ok := v.Int64()
+		return OptInt{V: i, Set: ok}
+	}
+	text := d.s.Text()
+	h.Raw = jsonscan.AppendString(h.Raw, text)
+	v, ok := jsonscan.ParseInt(text)
+	i, fits := v.Int64()
+	return OptInt{V: i, Set: ok && fits}
+}
+
+// accounting sums the losses that the collector counted (spec/collector.md §7.3).
+func (d *reader) accounting() {
+	s := d.s
+	d.object(func(key string) {
+		if key != "kinds" {
+			s.Skip()
+			return
+		}
+		d.object(func(string) {
+			d.object(func(key string) {
+				n := d.optInt().V
+				switch key {
+				case "dropped", "host_lost", "unflushed":
+					d.out.Loss.Accounting = addCount(d.out.Loss.Accounting, n)
+				}
+			})
+		})
+	})
+}
+
+// object walks an object; any other value is passed over.
+func (d *reader) object(field func(key string)) {
+	if d.s.Peek() != jsonscan.Object {
+		d.s.Skip()
+		return
+	}
+	d.s.BeginObject()
+	for {
+		key, ok := d.s.Key()
+		if !ok {
+			return
+		}
+		field(string(key))
+	}
+}

@@ -1,0 +1,275 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"swimlane/internal/jsonscan"
+)
+
+// metric is what the metrics of a stream say about one record.
+type metric struct {
+	index      jsonscan.Int
+	start, end [3]int32
+	has        uint8 // hasStart, hasEnd
+	extra      []byte
+}
+
+const (
+	hasStart uint8 = 1 << iota
+	hasEnd
+	hasBoth = hasStart | hasEnd
+)
+
+// metricList collects the metrics of a stream up to the first that breaks a rule
+// of its own. Whether an index lies in the stream is known when the stream is complete.
+type metricList struct {
+	notArray bool
+	good     column[metric]
+	bad      *Error
+	badIndex jsonscan.Int
+	indexed  bool // bad has an index, which is looked at first
+}
+
+// streamMetrics reads the metrics of stream i.
+func (d *reader) streamMetrics(i int, out *metricList) {
+	s := d.s
+	s.BeginArray()
+	for s.Elem() {
+		if out.bad != nil {
+			s.Skip()
+			continue
+		}
+		at := s.Offset()
+		if k := s.Peek(); k != jsonscan.Object {
+			s.Skip()
+			out.bad = d.newStreamErr(i, -1, fmt.Sprintf("%s, byte %d", k, at), badMetric, i)
+			continue
+		}
+		m, indexed, fixed := d.metric()
+		switch {
+		case !indexed:
+			out.bad = d.newStreamErr(i, -1, fmt.Sprintf("no integer record_index, byte %d", at), badMetric, i)
+		case len(fixed) > 0:
+			slices.Sort(fixed)
+			out.badIndex, out.indexed = m.index, true
+			out.bad = d.newStreamErr(i, -1, fmt.Sprintf("the metric of record %s, byte %d", m.index, at),
+				"scheduler stream %d metric overwrites fixed record fields: [%s]", i, strings.Join(fixed, ", "))
+		default:
+			out.good.add(m)
+		}
+	}
+}
+
+const badMetric = "scheduler stream %d has malformed metrics"
+
+// metric reads one metric, and names those of its keys that belong to the record.
+func (d *reader) metric() (m metric, indexed bool, fixed []string) {
+	s := d.s
+	s.BeginObject()
+	for {
+		key, ok := s.Key()
+		if !ok {
+			return m, indexed, fixed
+		}
+		switch string(key) {
+		case "record_index":
+			if m.index, indexed = s.TryInt(); !indexed {
+				s.Skip()
+			}
+		case "start_cycles", "end_cycles", "loop_iter", "kind", "tasks_processed", "task_id":
+			fixed = append(fixed, "'"+string(key)+"'")
+			s.Skip()
+		default:
+			d.metricField(key, &m)
+		}
+	}
+}
+
+// metricField reads one value of a metric: the queue depths, or one that no picture shows.
+func (d *reader) metricField(key []byte, m *metric) {
+	s := d.s
+	switch {
+	case string(key) == "shared_at_start":
+		if d.depths(&m.start) {
+			m.has |= hasStart
+		}
+	case string(key) == "shared_at_end":
+		if d.depths(&m.end) {
+			m.has |= hasEnd
+		}
+	case d.opt.Extras:
+		if len(m.extra) > 0 {
+			m.extra = append(m.extra, ',')
+		}
+		m.extra = append(jsonscan.AppendString(m.extra, key), ':')
+		m.extra = s.Raw(m.extra)
+	default:
+		s.Skip()
+	}
+}
+
+// depths reads three queue depths; another number of them, or anything else, is no depths.
+func (d *reader) depths(out *[3]int32) bool {
+	s := d.s
+	s.Peek()
+	at := s.Offset()
+	var row [3]uint64
+	if n, ok := s.Row(row[:]); ok {
+		for k, v := range row[:n] {
+			if v > math.MaxInt32 {
+				s.FailAt(at, badDepth, v)
+				return false
+			}
+			out[k] = int32(v)
+		}
+		return n == 3
+	}
+	if s.Peek() != jsonscan.Array {
+		s.Skip()
+		return false
+	}
+	n, good := 0, true
+	s.BeginArray()
+	for ; s.Elem(); n++ {
+		if k := s.Peek(); k != jsonscan.Number && k != jsonscan.String {
+			s.Skip()
+			good = false
+			continue
+		}
+		at := s.Offset()
+		v := s.Int()
+		if v.Neg || v.Mag > math.MaxInt32 {
+			s.FailAt(at, badDepth, v)
+			return false
+		}
+		if n < 3 {
+			out[n] = int32(v.Mag)
+		}
+	}
+	return good && n == 3
+}
+
+const badDepth = "found the queue depth %v, expected at least 0 and at most 2147483647"
+
+// applyMetrics merges the metrics of stream i into its records and returns the
+// first that breaks a rule.
+func (d *reader) applyMetrics(i int, p *Phases, list *metricList) *Error {
+	outside := func(index jsonscan.Int) *Error {
+		if _, ok := index.Uint64(); ok && index.Mag < uint64(p.Len()) {
+			return nil
+		}
+		return d.newStreamErr(i, -1, fmt.Sprintf("%d records in the stream", p.Len()),
+			"scheduler stream %d metric record_index %s is out of range", i, index)
+	}
+	merge := merger{p: p}
+	metrics := list.good.flat()
+	for k := range metrics {
+		m := &metrics[k]
+		if e := outside(m.index); e != nil {
+			return e
+		}
+		merge.add(int(m.index.Mag), m)
+	}
+	merge.done()
+	if list.indexed {
+		if e := outside(list.badIndex); e != nil {
+			return e
+		}
+	}
+	return list.bad
+}
+
+// merger merges metrics into the records of one stream.
+type merger struct {
+	p      *Phases
+	half   []uint8          // per record, which of the two depth arrays it has; nil while every metric brings both
+	extras map[int][][]byte // records whose extra fields come from several metrics
+}
+
+func (g *merger) add(j int, m *metric) {
+	p := g.p
+	if m.has != 0 {
+		if p.Depth == nil {
+			p.Depth = make([]Depths, p.Len())
+		}
+		if m.has&hasStart != 0 {
+			p.Depth[j].Start = m.start
+		}
+		if m.has&hasEnd != 0 {
+			p.Depth[j].End = m.end
+		}
+		g.mark(j, m.has)
+	}
+	if m.extra == nil {
+		return
+	}
+	if p.Extra == nil {
+		p.Extra = make([][]byte, p.Len())
+	}
+	if p.Extra[j] == nil {
+		p.Extra[j] = m.extra
+		return
+	}
+	if g.extras == nil {
+		g.extras = map[int][][]byte{}
+	}
+	if g.extras[j] == nil {
+		g.extras[j] = [][]byte{p.Extra[j]}
+	}
+	g.extras[j] = append(g.extras[j], m.extra)
+}
+
+// mark sets HasDepths once both arrays of record j are there, be it from two metrics.
+func (g *merger) mark(j int, has uint8) {
+	p := g.p
+	if has != hasBoth && g.half == nil {
+		g.half = make([]uint8, p.Len())
+	}
+	if g.half != nil {
+		g.half[j] |= has
+		has = g.half[j]
+	}
+	if has == hasBoth {
+		p.Flags[j] |= HasDepths
+	}
+}
+
+// done joins what came in several metrics: a later value of the same key counts.
+func (g *merger) done() {
+	for j, parts := range g.extras {
+		g.p.Extra[j] = joinFields(parts)
+	}
+}
+
+// joinFields joins lists of "key":value.
+func joinFields(parts [][]byte) []byte {
+	var order []string
+	value := map[string][]byte{}
+	for _, fields := range parts {
+		s := jsonscan.New(strings.NewReader("{" + string(fields) + "}"))
+		s.BeginObject()
+		for {
+			key, ok := s.Key()
+			if !ok {
+				break
+			}
+			name := string(key)
+			if value[name] == nil {
+				order = append(order, name)
+			}
+			value[name] = s.Raw(nil)
+		}
+	}
+	var out []byte
+	for k, name := range order {
+		if k > 0 {
+			out = append(out, ',')
+		}
+		out = append(jsonscan.AppendString(out, name), ':')
+		out = append(out, value[name]...)
+	}
+	return out
+}

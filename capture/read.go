@@ -1,0 +1,226 @@
+package capture
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"swimlane/internal/jsonscan"
+)
+
+// Options steer the reader.
+type Options struct {
+	// StreamsByAppearance places scheduler streams in the order of the file
+	// instead of by scheduler_id (spec/records.md §9 no. 3).
+	StreamsByAppearance bool
+	// Extras keeps the metrics that no picture shows (pop_hit, …), as JSON text.
+	Extras bool
+	// Progress is called now and then with the number of bytes read.
+	Progress func(bytes int64)
+}
+
+// The steps of the reader's checks. When a file breaks several rules the
+// earliest step is reported, whatever the order of the sections in the file
+// (spec/records.md §4.1).
+type step int
+
+const (
+	stepLevel step = iota
+	stepClock
+	stepSchedShape
+	stepLifecycle
+	stepStreams
+	stepOrchestrator
+	stepTasks
+	stepSchedRows
+	stepComplete
+	stepHost
+	steps
+)
+
+// reader holds the state of reading one file.
+type reader struct {
+	s    *jsonscan.Scanner
+	opt  Options
+	file string
+	out  *Records
+	errs [steps]*Error
+
+	keys     map[string]bool // top-level keys that are present and not null
+	level    jsonscan.Int
+	hasLevel bool
+	clock    jsonscan.Int
+	kinds    kinds
+	unknown  []string
+	identity string // what shows a generation of rows with a run identity, if anything does
+	launches bool   // several launches in one file
+
+	taskCols taskColumns
+	tasksOK  bool // rows are still being kept: no row was bad yet
+
+	schedCols   schedColumns
+	schedSect   versioned
+	schedShape  *Error // the first row of scheduler_tasks with another shape
+	legacyShape *Error // the same for aicpu_tasks
+	schedRange  *Error // the first row with a core or token beyond the columns' range
+	schedSigned signedRow
+
+	streamSect versioned
+	streams    []Stream
+	streamErr  *Error // the first fault inside a stream
+	legacy     []Stream
+	legacyErr  *Error // a fault of aicpu_scheduler_phases
+}
+
+// versioned is what the head of scheduler_tasks or scheduler_records says.
+type versioned struct {
+	notObject string // what stands there instead of an object
+	schema    jsonscan.Int
+	hasSchema bool
+	producer  string
+	list      bool // records or streams is an array
+}
+
+// Read reads the records file at path, which may be compressed with gzip.
+func Read(path string, opt Options) (*Records, error) {
+	in, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return ReadFrom(in, path, opt)
+}
+
+// ReadFrom reads a records file from r; name is what errors call it.
+func ReadFrom(r io.Reader, name string, opt Options) (*Records, error) {
+	d := &reader{
+		opt: opt, file: name, tasksOK: true,
+		out:  &Records{Source: name},
+		keys: map[string]bool{},
+	}
+	if opt.Progress != nil {
+		r = &progressReader{r: r, report: opt.Progress}
+	}
+	d.s = jsonscan.New(r)
+	d.document()
+	if err := d.s.End(); err != nil {
+		return nil, syntaxError(name, err)
+	}
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
+	return d.out, nil
+}
+
+// bad remembers the first failure of a step.
+func (d *reader) bad(at step, section string, row int, found, format string, args ...any) {
+	if d.errs[at] == nil {
+		d.errs[at] = &Error{File: d.file, Section: section, Row: row, Text: fmt.Sprintf(format, args...), Found: found, Class: ErrInvalid}
+	}
+}
+
+func (d *reader) here() string { return fmt.Sprintf("byte %d", d.s.Offset()) }
+
+// document reads the top-level object.
+func (d *reader) document() {
+	s := d.s
+	if k := s.Peek(); k != jsonscan.Object && s.Err() == nil {
+		s.Fail("found %s, expected the object of a chip_swimlane_records.json", k)
+	}
+	s.BeginObject()
+	for {
+		key, ok := s.Key()
+		if !ok {
+			return
+		}
+		name := string(key)
+		if s.TakeNull() {
+			continue
+		}
+		d.keys[name] = true
+		switch name {
+		case "chip_swimlane_level":
+			d.level, d.hasLevel = s.Int(), true
+		case "l2_swimlane_level": // the former name, which counts where the present one is missing
+			if v := s.Int(); !d.keys["chip_swimlane_level"] {
+				d.level, d.hasLevel = v, true
+			}
+		case "metadata":
+			d.metadata()
+		case "aicore_tasks":
+			d.aicoreTasks()
+		case "scheduler_tasks":
+			d.schedulerTasks()
+		case "aicpu_tasks":
+			d.aicpuTasks()
+		case "scheduler_records":
+			d.schedulerRecords()
+		case "aicpu_scheduler_phases":
+			d.schedulerPhases()
+		case "aicpu_lifecycle_records":
+			d.lifecycle()
+		case "aicpu_orchestrator_phases":
+			d.out.DeviceOrc = d.submitLanes("aicpu_orchestrator_phases", "start_cycles", "end_cycles", false)
+		case "host_orchestrator_phases":
+			d.out.HostOrc = d.submitLanes("host_orchestrator_phases", "start_host_ns", "end_host_ns", true)
+		case "host_device_uploads":
+			d.uploads()
+		case "tasks":
+			// Joined files of the time before cycles: refused by their missing clock.
+			s.Skip()
+		default:
+			d.unknown = append(d.unknown, name)
+			s.Skip()
+		}
+	}
+}
+
+// int32 reads an integer that the format keeps within 32 bits; beyond, the file is refused with the place.
+func (d *reader) int32(what string) int32 {
+	d.s.Peek()
+	at := d.s.Offset()
+	v := d.s.Int()
+	i, ok := v.Int64()
+	if !ok || i < math.MinInt32 || i > math.MaxInt32 {
+		d.s.FailAt(at, "found %s, expected %s within 32 bits", v, what)
+		return 0
+	}
+	return int32(i)
+}
+
+// text reads a descriptive string; any other value counts as absent.
+func (d *reader) text() string {
+	if d.s.Peek() == jsonscan.String {
+		return string(d.s.Text())
+	}
+	d.s.Skip()
+	return ""
+}
+
+// optInt reads a descriptive integer. A value that is no number, or beyond 64
+// bits, counts as absent; a fraction is refused like in every integer column.
+func (d *reader) optInt() OptInt {
+	var v jsonscan.Int
+	if d.s.Peek() == jsonscan.Number {
+		v = d.s.Int()
+	} else {
+		var ok bool
+		if v, ok = d.s.TryInt(); !ok {
+			d.s.Skip()
+			return OptInt{}
+		}
+	}
+	i, ok := v.Int64()
+	if !ok {
+		return OptInt{}
+	}
+	return OptInt{V: i, Set: true}
+}
+
+// uint64OrNull reads an unsigned integer; null counts as a missing key, which is 0.
+func (d *reader) uint64OrNull() uint64 {
+	if d.s.TakeNull() {
+		return 0
+	}
+	return d.s.Uint64()
+}

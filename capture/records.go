@@ -1,0 +1,204 @@
+package capture
+
+// Producers of scheduler task timing.
+const (
+	ProducerAICPU  = "aicpu"
+	ProducerAICore = "aicore"
+)
+
+// Records is one capture, as it stands in the file.
+type Records struct {
+	Source  string // path, as the caller named it
+	Level   int    // 1–4, how much was collected
+	Dialect Dialect
+	Meta    Metadata
+
+	Tasks     TaskRows
+	Sched     SchedRows
+	Kinds     []Kind // Phases.Kind is an index into it
+	Streams   []Stream
+	Lifecycle []Lifecycle
+	DeviceOrc []Submits // lanes of device orchestrator records, times in cycles
+	HostOrc   []Submits // lanes of host orchestrator records, times in ns, those without records left out
+	Uploads   []Upload
+
+	// HostListed: host_orchestrator_phases is not empty, if only of lanes without records.
+	HostListed bool
+
+	Loss     Loss
+	Warnings []Warning
+}
+
+// Metadata is what the metadata object says, unknown keys left out.
+type Metadata struct {
+	ClockHz      uint64   // device cycles per second, > 0
+	CoreTypes    []string // by core id; may be shorter than the cores in use
+	CoreToThread []int32  // core id → scheduler thread, negative: none; nil if absent
+
+	OrchestratorSource string
+	TimelineRelation   string // "" if absent
+	HostOriginNs       uint64 // host_orchestration_origin_ns, 0 if absent
+	TimelineOriginNs   uint64 // host_timeline_origin_ns, 0 if absent
+	ClockDomain        string // host_clock_domain_id
+	HostCapture        *HostCapture
+	CoCaptured         []string // diagnostics that ran in the same launch
+	Runtime            string
+}
+
+// CoreType returns the type of a core: "aiv" for cores beyond the table (spec/records.md §4.4).
+func (m *Metadata) CoreType(core int32) string {
+	if int(core) < len(m.CoreTypes) {
+		return m.CoreTypes[core]
+	}
+	return "aiv"
+}
+
+// Thread returns the scheduler thread that retired the tasks of a core, −1 if none is known.
+func (m *Metadata) Thread(core int32) int32 {
+	if int(core) < len(m.CoreToThread) {
+		return max(m.CoreToThread[core], -1)
+	}
+	return -1
+}
+
+// HostCapture is the completeness record of a host-orchestrated capture.
+type HostCapture struct {
+	Status   string
+	Expected OptInt
+	Recorded OptInt
+	Dropped  OptInt
+	Raw      []byte // the object's text, compact, in the order of the file
+}
+
+// OptInt is an integer that may be absent.
+type OptInt struct {
+	V   int64
+	Set bool
+}
+
+// Loss is what the file itself says was lost.
+type Loss struct {
+	Accounting int64 // records, from metadata.capture_accounting
+	Streams    int64 // phase records, from the streams' capture objects
+	Host       int64 // host submit records
+	Declared   bool  // any of these, or a stream marked truncated
+}
+
+// TaskRows are the kernel rows of aicore_tasks, in file order.
+type TaskRows struct {
+	Core    []int32
+	Task    []uint64
+	Reg     []uint64 // dispatch token; with Core the join key
+	Start   []uint64 // cycles
+	End     []uint64
+	Receive []uint64 // start − receive_to_start
+}
+
+// Len is the number of rows.
+func (t *TaskRows) Len() int { return len(t.Core) }
+
+// SchedRows are the rows of scheduler_tasks, in file order.
+type SchedRows struct {
+	Present  bool   // the section exists
+	Producer string // ProducerAICPU or ProducerAICore, "" if no section says
+	Core     []int32
+	Reg      []uint64
+	Dispatch []uint64 // cycles
+	Finish   []uint64
+}
+
+// Len is the number of rows.
+func (t *SchedRows) Len() int { return len(t.Core) }
+
+// Stream is what one scheduler recorded. Its position in Records.Streams is the
+// thread index that core_to_thread refers to.
+type Stream struct {
+	Gap          bool // no such stream in the file; keeps the positions right
+	Platform     string
+	Runtime      string
+	Producer     string
+	CoreType     string
+	SchedulerID  OptInt
+	WorkerID     OptInt
+	PhysicalCore OptInt
+	Dropped      int64
+	Truncated    bool
+	Phases       Phases
+}
+
+// AICore reports whether an AICore scheduler wrote the stream.
+func (s *Stream) AICore() bool { return s.Producer == ProducerAICore }
+
+// Phases are the records of one stream, in file order.
+type Phases struct {
+	Kind      []uint16 // index into Records.Kinds
+	Flags     []uint8
+	Start     []uint64 // cycles
+	End       []uint64
+	Loop      []int64  // 0 if absent
+	Processed []int64  // 0 if absent
+	Task      []uint64 // valid with HasTask
+	Depth     []Depths // nil if no record has any; valid with HasDepths
+	Extra     [][]byte // further keys as "key":value,…; nil unless asked for
+}
+
+// Flags of a phase record.
+const (
+	HasTask uint8 = 1 << iota
+	HasProcessed
+	HasLoop
+	HasDepths // both depth arrays, three entries each
+)
+
+// Depths are the shared ready queues (AIC, AIV, MIX) at a record's start and end.
+type Depths struct{ Start, End [3]int32 }
+
+// Len is the number of records.
+func (p *Phases) Len() int { return len(p.Kind) }
+
+// Submits are the records of one orchestrator lane, in file order.
+type Submits struct {
+	Index []int64  // submit_idx, 0 if absent
+	Task  []uint64 // valid where HasTask
+	Has   []bool   // the record names a task
+	Start []uint64 // cycles, or host ns
+	End   []uint64
+}
+
+// Len is the number of records.
+func (s *Submits) Len() int { return len(s.Start) }
+
+// Upload is one host-to-device copy of a host-orchestrated run.
+type Upload struct {
+	Phase      string
+	Start, End uint64 // host ns
+	Bytes      int64
+}
+
+// LifecycleNames are the intervals of one AICPU thread, in order (spec/records.md §2.8).
+var LifecycleNames = [7]string{
+	"handshake_partition", "topology_config", "context_publish", "bootstrap_wait",
+	"register_release", "exit_signal", "exit_wait",
+}
+
+// lifecycleFields are the keys of the intervals' two ends, without the suffix _cycles.
+var lifecycleFields = [7][2]string{
+	{"handshake_start", "handshake_complete"},
+	{"config_start", "topology_complete"},
+	{"context_publish_start", "context_publish_complete"},
+	{"bootstrap_wait_start", "bootstrap_complete"},
+	{"register_release_start", "register_release_end"},
+	{"exit_signal_start", "exit_signal_end"},
+	{"exit_wait_start", "exit_wait_end"},
+}
+
+// LifecycleFields returns the names of an interval's two ends without the unit suffix.
+func LifecycleFields(interval int) (from, to string) {
+	return lifecycleFields[interval][0], lifecycleFields[interval][1]
+}
+
+// Lifecycle is one AICPU thread's life: ends of the intervals in cycles, 0 = did not happen.
+type Lifecycle struct {
+	Thread OptInt
+	Span   [7][2]uint64
+}

@@ -1,0 +1,429 @@
+package capture
+
+import (
+	"fmt"
+
+	"swimlane/internal/jsonscan"
+)
+
+// recordKeys are the keys of a phase record, exactly (spec/records.md §2.6).
+const recordKeys = "['end_cycles', 'kind', 'loop_iter', 'start_cycles', 'task_id', 'tasks_processed']"
+
+// epochRecordKeys are those of a record with a run identity (spec/newest.md §5.3).
+const epochRecordKeys = "['end_cycles', 'kind', 'loop_iter', 'run_epoch', 'start_cycles', 'task_id', 'tasks_processed']"
+
+const (
+	keyStart = 1 << iota
+	keyEnd
+	keyLoop
+	keyKind
+	keyProcessed
+	keyTask
+	keyEpoch
+	allRecordKeys = keyStart | keyEnd | keyLoop | keyKind | keyProcessed | keyTask
+)
+
+// schedulerRecords reads the streams of the seeds (spec/records.md §2.6).
+func (d *reader) schedulerRecords() {
+	s, v := d.s, &d.streamSect
+	if k := s.Peek(); k != jsonscan.Object {
+		v.notObject = k.String()
+		s.Skip()
+		return
+	}
+	d.object(func(key string) {
+		switch key {
+		case "schema_version":
+			d.schemaVersion(v)
+		case "streams":
+			if v.list = s.Peek() == jsonscan.Array; !v.list {
+				s.Skip()
+				return
+			}
+			s.BeginArray()
+			for i := 0; s.Elem(); i++ {
+				if i >= maxLanes {
+					s.Fail("found more than %d scheduler streams, expected one for each scheduler", maxLanes)
+				}
+				d.stream(i)
+			}
+		default:
+			s.Skip()
+		}
+	})
+}
+
+// phaseColumns collects the records of one stream.
+type phaseColumns struct {
+	kind            column[uint16]
+	flags           column[uint8]
+	start, end      column[uint64]
+	loop, processed column[int64]
+	task            column[uint64]
+}
+
+func (c *phaseColumns) flat() Phases {
+	return Phases{
+		Kind: c.kind.flat(), Flags: c.flags.flat(), Start: c.start.flat(), End: c.end.flat(),
+		Loop: c.loop.flat(), Processed: c.processed.flat(), Task: c.task.flat(),
+	}
+}
+
+// stream reads one stream. Within it the shapes come first, then the records,
+// then the metrics, whatever their order in the file.
+func (d *reader) stream(i int) {
+	s := d.s
+	if k := s.Peek(); k != jsonscan.Object {
+		d.badStream(d.newStreamErr(i, -1, k.String(), "scheduler_records.streams[%d] must be an object", i))
+		s.Skip()
+		return
+	}
+	var st Stream
+	var cols phaseColumns
+	var metrics metricList
+	var recordErr *Error
+	records, shape := false, "no records"
+	d.object(func(key string) {
+		switch key {
+		case "records":
+			if records = s.Peek() == jsonscan.Array; records {
+				recordErr = d.streamRecords(i, &cols)
+				return
+			}
+			shape = "records that are " + s.Peek().String()
+			s.Skip()
+		case "metrics":
+			switch k := s.Peek(); k {
+			case jsonscan.Array:
+				d.streamMetrics(i, &metrics)
+				return
+			case jsonscan.Null:
+			default:
+				metrics.notArray = true
+			}
+			s.Skip()
+		default:
+			d.streamField(&st, key)
+		}
+	})
+	if s.Err() != nil {
+		return
+	}
+	st.Phases = cols.flat()
+	switch {
+	case !records || metrics.notArray:
+		if records {
+			shape = "metrics that are no array"
+		}
+		d.badStream(d.newStreamErr(i, -1, shape, "scheduler stream %d records/metrics must be arrays", i))
+	case recordErr != nil:
+		d.badStream(recordErr)
+	default:
+		d.badStream(d.applyMetrics(i, &st.Phases, &metrics))
+	}
+	d.streams = append(d.streams, st)
+}
+
+// streamField reads a descriptive field of a stream.
+func (d *reader) streamField(st *Stream, key string) {
+	s := d.s
+	switch key {
+	case "platform":
+		st.Platform = d.text()
+	case "runtime":
+		st.Runtime = d.text()
+	case "producer":
+		st.Producer = d.text()
+	case "core_type":
+		st.CoreType = d.text()
+	case "scheduler_id":
+		st.SchedulerID = d.optInt()
+	case "worker_id":
+		st.WorkerID = d.optInt()
+	case "physical_core_id":
+		st.PhysicalCore = d.optInt()
+	case "capture":
+		d.object(func(key string) {
+			switch key {
+			case "dropped":
+				st.Dropped = max(d.optInt().V, 0)
+			case "truncated":
+				st.Truncated = s.Peek() == jsonscan.True
+				s.Skip()
+			default:
+				s.Skip()
+			}
+		})
+	default:
+		s.Skip()
+	}
+}
+
+// badStream remembers the first fault inside a stream; nil is none.
+func (d *reader) badStream(e *Error) {
+	if d.streamErr == nil {
+		d.streamErr = e
+	}
+}
+
+func (d *reader) newStreamErr(stream, row int, found, format string, args ...any) *Error {
+	return &Error{File: d.file, Section: fmt.Sprintf("scheduler_records.streams[%d]", stream), Row: row, Class: ErrInvalid,
+		Text: fmt.Sprintf(format, args...), Found: found}
+}
+
+// streamRecords reads the records of stream i and returns the first that breaks
+// a rule. The first record shows whether the stream carries run identities.
+func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
+	s := d.s
+	want, list := allRecordKeys, recordKeys
+	s.BeginArray()
+	for j := 0; s.Elem(); j++ {
+		at := s.Offset()
+		if s.Peek() != jsonscan.Object {
+			s.Skip()
+			if first == nil {
+				first = d.newStreamErr(i, j, fmt.Sprintf("a value that is no object, byte %d", at), "scheduler stream %d record %d must contain exactly %s", i, j, list)
+			}
+			continue
+		}
+		r, keys, extra := d.phase(false)
+		if s.Err() != nil {
+			return nil
+		}
+		if j == 0 && keys&keyEpoch != 0 {
+			d.setIdentity("phase records with run_epoch")
+			want, list = allRecordKeys|keyEpoch, epochRecordKeys
+		}
+		switch {
+		case first != nil:
+		case keys != want || extra != "":
+			found := "missing keys"
+			switch {
+			case extra != "":
+				found = fmt.Sprintf("the key %.40q", extra)
+			case keys&^want != 0:
+				found = "the key \"run_epoch\""
+			}
+			first = d.newStreamErr(i, j, fmt.Sprintf("%s, byte %d", found, at), "scheduler stream %d record %d must contain exactly %s", i, j, list)
+		case r.end < r.start:
+			first = d.newStreamErr(i, j, fmt.Sprintf("start_cycles %d, end_cycles %d, byte %d", r.start, r.end, at), "scheduler stream %d record %d has a negative interval", i, j)
+		default:
+			c.add(&r)
+		}
+	}
+	return first
+}
+
+// phaseRecord is one record while it is being read.
+type phaseRecord struct {
+	kind            uint16
+	flags           uint8
+	start, end      uint64
+	loop, processed int64
+	task            uint64
+	metric          metric
+}
+
+func (c *phaseColumns) add(r *phaseRecord) {
+	c.kind.add(r.kind)
+	c.flags.add(r.flags)
+	c.start.add(r.start)
+	c.end.add(r.end)
+	c.loop.add(r.loop)
+	c.processed.add(r.processed)
+	c.task.add(r.task)
+}
+
+// phase reads one record. Archived records carry their metrics themselves and
+// may lack any key. The first key that is none of the six comes back as extra.
+func (d *reader) phase(archived bool) (r phaseRecord, keys int, extra string) {
+	s := d.s
+	r.kind = KindMissing
+	s.BeginObject()
+	for {
+		key, ok := s.Key()
+		if !ok {
+			return r, keys, extra
+		}
+		switch string(key) {
+		case "start_cycles":
+			keys |= keyStart
+			r.start = d.phaseTime(archived)
+		case "end_cycles":
+			keys |= keyEnd
+			r.end = d.phaseTime(archived)
+		case "loop_iter":
+			keys |= keyLoop
+			if !s.TakeNull() {
+				r.loop = s.Int64()
+				r.flags |= HasLoop
+			}
+		case "kind":
+			keys |= keyKind
+			d.phaseKind(&r)
+		case "tasks_processed":
+			keys |= keyProcessed
+			if !s.TakeNull() {
+				r.processed = s.Int64()
+				r.flags |= HasProcessed
+			}
+		case "task_id":
+			keys |= keyTask
+			if !s.TakeNull() {
+				r.task = s.Int().Wrap()
+				r.flags |= HasTask
+			}
+		case "run_epoch":
+			keys |= keyEpoch
+			s.Skip()
+		default:
+			if archived {
+				d.metricField(key, &r.metric)
+				continue
+			}
+			if extra == "" {
+				extra = string(key)
+			}
+			s.Skip()
+		}
+	}
+}
+
+func (d *reader) phaseTime(archived bool) uint64 {
+	if archived && d.s.TakeNull() {
+		return 0
+	}
+	return d.s.Uint64()
+}
+
+func (d *reader) phaseKind(r *phaseRecord) {
+	if d.s.TakeNull() {
+		return
+	}
+	text := d.s.Text()
+	if d.s.Err() != nil {
+		return
+	}
+	k, ok := d.kinds.lookup(text)
+	if !ok {
+		d.s.Fail("found more than %d different kinds of phase records, expected a few dozen", maxKinds)
+	}
+	r.kind = k
+}
+
+// schedulerPhases reads the archived form (spec/records.md §2.7): one list of
+// records for each AICPU thread slot, no rule about keys or intervals.
+func (d *reader) schedulerPhases() {
+	s := d.s
+	if d.keys["scheduler_records"] {
+		s.Skip() // ignored without a message where the present section exists
+		return
+	}
+	if s.Peek() != jsonscan.Array {
+		d.badPhases(-1, s.Peek())
+		s.Skip()
+		return
+	}
+	s.BeginArray()
+	for i := 0; s.Elem(); i++ {
+		if i >= maxLanes {
+			s.Fail("found more than %d lists of scheduler phases, expected one for each thread", maxLanes)
+		}
+		st := Stream{Producer: ProducerAICPU, CoreType: "aicpu", SchedulerID: OptInt{int64(i), true}, WorkerID: OptInt{int64(i), true}}
+		if !s.TakeNull() {
+			d.phaseList(i, &st.Phases)
+		}
+		d.legacy = append(d.legacy, st)
+	}
+}
+
+// phaseList reads the records of one archived list.
+func (d *reader) phaseList(i int, out *Phases) {
+	s := d.s
+	if s.Peek() != jsonscan.Array {
+		d.badPhases(i, s.Peek())
+		s.Skip()
+		return
+	}
+	var cols phaseColumns
+	var metrics column[metric]
+	s.BeginArray()
+	for s.Elem() {
+		if s.Peek() != jsonscan.Object {
+			d.badPhases(i, s.Peek())
+			s.Skip()
+			continue
+		}
+		r, _, _ := d.phase(true)
+		if r.metric.has != 0 || r.metric.extra != nil {
+			r.metric.index = jsonscan.Int{Mag: uint64(cols.kind.len())}
+			metrics.add(r.metric)
+		}
+		cols.add(&r)
+	}
+	*out = cols.flat()
+	merge := merger{p: out}
+	for _, m := range metrics.flat() {
+		merge.add(int(m.index.Mag), &m)
+	}
+	merge.done()
+}
+
+func (d *reader) badPhases(list int, found jsonscan.Kind) {
+	if d.legacyErr == nil {
+		d.legacyErr = &Error{File: d.file, Section: "aicpu_scheduler_phases", Row: list, Class: ErrInvalid,
+			Text: "aicpu_scheduler_phases must be an array of arrays of objects", Found: fmt.Sprintf("%s, %s", found, d.here())}
+	}
+}
+
+// placeStreams puts every stream at the index its thread has: by scheduler_id
+// when the ids are unique and small, otherwise in order of appearance
+// (spec/records.md §9 no. 3, spec/newest.md §5.4).
+func (d *reader) placeStreams() {
+	found := d.streams
+	if !d.keys["scheduler_records"] {
+		found = d.legacy
+	}
+	if d.opt.StreamsByAppearance || !placeable(found) {
+		d.out.Streams = found
+		return
+	}
+	top := int64(-1)
+	for i := range found {
+		top = max(top, found[i].SchedulerID.V)
+	}
+	placed := make([]Stream, top+1)
+	producer := commonProducer(found)
+	for i := range placed {
+		id := OptInt{int64(i), true}
+		placed[i] = Stream{Gap: true, SchedulerID: id, WorkerID: id, Producer: producer}
+	}
+	for _, st := range found {
+		placed[st.SchedulerID.V] = st
+	}
+	d.out.Streams = placed
+}
+
+func placeable(streams []Stream) bool {
+	var seen [256]bool
+	for i := range streams {
+		id := streams[i].SchedulerID
+		if !id.Set || id.V < 0 || id.V > 255 || seen[id.V] {
+			return false
+		}
+		seen[id.V] = true
+	}
+	return true
+}
+
+func commonProducer(streams []Stream) string {
+	if len(streams) == 0 {
+		return ""
+	}
+	for i := range streams {
+		if streams[i].Producer != streams[0].Producer {
+			return ""
+		}
+	}
+	return streams[0].Producer
+}

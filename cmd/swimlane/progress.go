@@ -1,0 +1,93 @@
+package main
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows a bar on a terminal once something takes longer than a second.
+type progress struct {
+	w       io.Writer // nil: nothing is shown
+	started time.Time
+	mu      sync.Mutex
+	bar     *progressbar.ProgressBar
+	name    string
+	all     int64
+	parts   []*int64
+	drawn   time.Time
+}
+
+const showAfter = time.Second
+
+// newProgress shows progress on w if that is a terminal.
+func newProgress(w io.Writer) *progress {
+	p := &progress{started: time.Now()}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.w = w
+	}
+	return p
+}
+
+// stage begins something of the given size.
+func (p *progress) stage(name string, all int64) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	p.name, p.all, p.parts = name, all, nil
+}
+
+// part returns a function that reports how much of one part of the stage is done.
+func (p *progress) part() func(int64) {
+	if p.w == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := new(int64)
+	p.parts = append(p.parts, n)
+	return func(done int64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		*n = done
+		p.show()
+	}
+}
+
+func (p *progress) show() {
+	now := time.Now()
+	if now.Sub(p.started) < showAfter || now.Sub(p.drawn) < 100*time.Millisecond {
+		return
+	}
+	p.drawn = now
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(max(p.all, 1), progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.name),
+			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+	}
+	var done int64
+	for _, n := range p.parts {
+		done += *n
+	}
+	p.bar.Set64(min(done, p.all-1))
+}
+
+func (p *progress) clear() {
+	if p.bar != nil {
+		p.bar.Clear()
+		p.bar = nil
+	}
+}
+
+// done removes the bar.
+func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}

@@ -1,0 +1,195 @@
+package draw
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"swimlane/capture"
+	"swimlane/internal/names"
+	"swimlane/timeline"
+	"swimlane/trace"
+)
+
+// Options steer what is drawn.
+type Options struct {
+	Names    *names.Map // nil: no names
+	Overhead bool       // counters of spec/converter.md §7
+	Idle     bool       // gaps between work records of scheduler threads
+}
+
+// Report says what became of the capture in the picture.
+type Report struct {
+	Lanes  int // lanes that can carry bars
+	Moved  int // bars on a further sub-lane because they overlap another one
+	Edges  int // distinct edges of the graph
+	Drawn  int // edges whose two ends are drawn, each with an arrow
+	Arrows int64
+	// Reversed counts arrows that run against their edge, because the successor starts first.
+	Reversed int64
+	// Violations counts Worker View arrows named hb_violation.
+	Violations int64
+	// Unbound counts arrows left out because no bar lies where they would start or end.
+	Unbound map[string]int64
+	Legacy  map[string]int64 // records of kinds that are read and not drawn
+	Unknown map[string]int64 // records of kinds in no table, drawn under their own name
+	// IdleBars counts the reconstructed idle bars.
+	IdleBars int
+	SPMD     int // tasks of several blocks
+	// OverheadPoints counts counter samples of the overhead analysis.
+	OverheadPoints int
+	Warnings       []capture.Warning
+}
+
+// Picture is the picture of one capture, with what is known about it.
+type Picture struct {
+	trace.Picture
+	Report Report
+}
+
+// Trace is what writers take.
+func (p *Picture) Trace() *trace.Picture { return &p.Picture }
+
+// drawing is the state of the layout. The sections keep it.
+type drawing struct {
+	t   *timeline.Timeline
+	opt Options
+	pic *Picture
+
+	spmdNames, plainNames map[int32]string // label in front of the id, per function
+
+	workers    workerView
+	scheds     schedView
+	streams    []streamLayout
+	marks      marks
+	submits    submits
+	life       []lifeBar
+	graphs     []timeline.GraphRun
+	graphLanes []group
+	procSched  int // index of process 2
+	hasStreams bool
+	flowID     int64
+}
+
+// New lays the picture of t out.
+func New(t *timeline.Timeline, opt Options) (*Picture, error) {
+	d := &drawing{t: t, opt: opt, pic: &Picture{}, hasStreams: len(t.Rec.Streams) > 0}
+	d.pic.Report.Unbound = map[string]int64{}
+	d.pic.Report.Legacy = map[string]int64{}
+	d.pic.Report.Unknown = map[string]int64{}
+	d.functionNames()
+	for _, spmd := range t.Tasks.SPMD {
+		if spmd {
+			d.pic.Report.SPMD++
+		}
+	}
+	// Layout first, from the outside in: marks need to know the submits, arrows everything.
+	if err := d.layOut(); err != nil {
+		return nil, err
+	}
+	d.sections()
+	d.flows()
+	if opt.Overhead {
+		d.overhead()
+	}
+	d.metadata()
+	d.report()
+	return d.pic, nil
+}
+
+func (d *drawing) layOut() error {
+	for _, step := range []func() error{
+		d.layOutLifecycle, d.layOutGraphs, d.layOutStreams, d.layOutSubmits, d.layOutWorkers, d.layOutSchedView, d.layOutUploads,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// functionNames composes every label once.
+func (d *drawing) functionNames() {
+	d.spmdNames, d.plainNames = map[int32]string{}, map[int32]string{}
+	for _, f := range d.t.Rows.Func {
+		if _, ok := d.plainNames[f]; !ok {
+			d.nameFunction(f)
+		}
+	}
+}
+
+func (d *drawing) nameFunction(f int32) {
+	d.plainNames[f] = d.opt.Names.TaskFunction(int64(f), false)
+	d.spmdNames[f] = d.opt.Names.TaskFunction(int64(f), true)
+}
+
+// appendLabel appends the label of a task (spec/converter.md §2.3).
+func (d *drawing) appendLabel(b []byte, f int32, spmd bool, id uint64) []byte {
+	if spmd {
+		b = append(b, d.spmdNames[f]...)
+	} else {
+		b = append(b, d.plainNames[f]...)
+	}
+	b = append(b, '(')
+	b = d.appendID(b, id)
+	return append(b, ')')
+}
+
+func (d *drawing) appendID(b []byte, id uint64) []byte {
+	return names.AppendTaskID(b, d.t.Rec.Dialect.IDs, id)
+}
+
+func (d *drawing) add(s trace.Section) {
+	if s.Len() > 0 {
+		d.pic.Sections = append(d.pic.Sections, s)
+	}
+}
+
+func (d *drawing) sections() {
+	d.add(lifecycleSection{d})
+	d.add(graphSection{d})
+	d.add(workerSection{d})
+	d.add(schedViewSection{d})
+	for n := range d.streams {
+		d.add(streamSection{d, n})
+		d.add(idleSection{d, n})
+	}
+	d.add(uploadSection{d})
+	for i := range d.submits.lanes {
+		d.add(submitSection{d, i})
+	}
+}
+
+// report counts what the layout found, and warns of what a user should know.
+func (d *drawing) report() {
+	r := &d.pic.Report
+	r.Lanes = len(d.pic.Lanes)
+	if len(r.Unknown) > 0 {
+		var total int64
+		kinds := slices.Sorted(maps.Keys(r.Unknown))
+		for _, n := range r.Unknown {
+			total += n
+		}
+		d.warn("unknown-kinds", total, "%d scheduler record(s) have kinds that this version does not know; they are drawn under their own names: %s",
+			total, strings.Join(kinds, ", "))
+	}
+}
+
+// Items is the number of items in all sections.
+func (p *Picture) Items() int64 {
+	var n int64
+	for _, s := range p.Sections {
+		n += int64(s.Len())
+	}
+	return n
+}
+
+// ThreadNames are the names of the scheduler streams' lanes.
+func ThreadNames(t *timeline.Timeline) []string {
+	d := drawing{t: t}
+	out := make([]string, len(t.Rec.Streams))
+	for n := range out {
+		out[n] = d.streamName(n)
+	}
+	return out
+}

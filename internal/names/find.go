@@ -1,0 +1,183 @@
+package names
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Request says for which data names are wanted and what the user asked for.
+type Request struct {
+	Input        string // path of the records file, as the user gave it
+	FuncNames    string // --func-names; "": not given
+	KernelConfig string // -k; "": not given
+	Level        int    // level of the data: 2 for the records of a chip; 0 takes any map
+}
+
+// How the names of a Result were found.
+const (
+	FromFuncNames    = "func-names"
+	FromKernelConfig = "kernel-config"
+	FromSibling      = "sibling"
+)
+
+// A Result is what Find found. Map is nil and How is "" when there are no names.
+type Result struct {
+	Map      *Map
+	How      string
+	Warnings []string
+}
+
+// Find gets the names for one records file in the order of spec/name-map.md §4.1:
+// --func-names, then -k, then the unique sibling name_map*.json, then none. Only
+// the first of these that is given is looked at.
+func Find(req Request) (Result, error) {
+	switch {
+	case req.FuncNames != "":
+		return findExplicit(req)
+	case req.KernelConfig != "":
+		m, warnings, err := ReadKernelConfig(req.KernelConfig)
+		if err != nil {
+			return Result{Warnings: warnings}, err
+		}
+		return Result{Map: m, How: FromKernelConfig, Warnings: warnings}, nil
+	default:
+		return findSibling(req)
+	}
+}
+
+// findExplicit reads the map the user named. When its level is wrong the user hears
+// so and gets no names at all: falling back to another map would label the picture
+// with names nobody asked for (spec/name-map.md, disagreement 3).
+func findExplicit(req Request) (Result, error) {
+	m, err := ReadMap(req.FuncNames)
+	if err != nil {
+		return Result{}, err
+	}
+	if !req.fits(m.Level) {
+		return Result{Warnings: []string{fmt.Sprintf(
+			"the names of %s are ignored: it describes level %d (%s), the data is of level %d; pass a name map of level %d.",
+			req.FuncNames, m.Level, meaning(m.Level), req.Level, req.Level)}}, nil
+	}
+	return Result{Map: m, How: FromFuncNames}, nil
+}
+
+// fits says whether a map may label the data. One that states no level may.
+func (req Request) fits(level int) bool {
+	return level == 0 || req.Level == 0 || level == req.Level
+}
+
+// meaning says what the ids of a map of one level count.
+func meaning(level int) string {
+	switch level {
+	case 2:
+		return "its ids are the kernels of a chip"
+	case 3:
+		return "its ids are the callables of a node, which must not name kernels"
+	}
+	return "its ids are not those of the data"
+}
+
+// findSibling uses the only name map beside the input whose level fits.
+func findSibling(req Request) (Result, error) {
+	dir := filepath.Dir(req.Input)
+	files, err := siblings(dir)
+	if err != nil {
+		// The records may well be readable where the directory is not. That is worth a
+		// word, because a map that is there will not be found.
+		return Result{Warnings: []string{fmt.Sprintf(
+			"cannot look for name maps next to %s: %v; pass --func-names explicitly.", req.Input, err)}}, nil
+	}
+	if len(files) == 0 {
+		return Result{}, nil
+	}
+
+	var only *Map
+	var fit, other []string
+	otherLevels := map[int]bool{}
+	for _, name := range files {
+		path := filepath.Join(dir, name)
+		var level int
+		if len(files) == 1 {
+			if only, err = ReadMap(path); err == nil {
+				level = only.Level
+			}
+		} else {
+			level, err = levelOf(path)
+		}
+		if err != nil {
+			return Result{}, siblingError(path, err)
+		}
+		if req.fits(level) {
+			fit = append(fit, name)
+		} else {
+			other = append(other, name)
+			otherLevels[level] = true
+		}
+	}
+
+	switch {
+	case len(fit) == 1:
+		// Maps of other levels beside it are in their place and worth no word: a run on
+		// a node leaves both.
+		if only == nil {
+			path := filepath.Join(dir, fit[0])
+			if only, err = ReadMap(path); err != nil {
+				return Result{}, siblingError(path, err)
+			}
+		}
+		return Result{Map: only, How: FromSibling}, nil
+	case len(fit) > 1:
+		return Result{Warnings: []string{fmt.Sprintf(
+			"multiple sibling name maps found next to %s: %s; pass --func-names explicitly.",
+			req.Input, strings.Join(fit, ", "))}}, nil
+	}
+	return Result{Warnings: []string{otherLevelWarning(req, other, otherLevels)}}, nil
+}
+
+func otherLevelWarning(req Request, files []string, levels map[int]bool) string {
+	what, reason := "name map", "it describes"
+	if len(files) > 1 {
+		what, reason = "name maps", "they describe"
+	}
+	var said []string
+	for level := range levels {
+		said = append(said, fmt.Sprintf("level %d (%s)", level, meaning(level)))
+	}
+	slices.Sort(said)
+	return fmt.Sprintf("sibling %s ignored next to %s: %s; %s %s, the data is of level %d.",
+		what, req.Input, strings.Join(files, ", "), reason, strings.Join(said, ", "), req.Level)
+}
+
+// siblingError tells a user who named no map where it came from and how to go on.
+func siblingError(path string, err error) error {
+	hint := "it was found next to the input; repair or remove it, or pass --func-names explicitly"
+	if errors.Is(err, ErrSyntax) {
+		return fmt.Errorf("%w (%s)", err, hint)
+	}
+	return fmt.Errorf("cannot use the name map %s: %w (%s)", path, err, hint)
+}
+
+// siblings lists the name maps of a directory: regular files and links to such,
+// by base name, sorted.
+func siblings(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if ok, _ := filepath.Match("name_map*.json", e.Name()); !ok {
+			continue
+		}
+		// Stat, not the entry's own type: a link counts as what it leads to.
+		if st, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && st.Mode().IsRegular() {
+			files = append(files, e.Name())
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}

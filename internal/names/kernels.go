@@ -1,0 +1,457 @@
+package names
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	kernelFile    = "kernel configuration"
+	kernelMissing = "Kernel config file not found"
+)
+
+// maxKernelWarnings keeps a broken file from filling the screen.
+const maxKernelWarnings = 100
+
+// ReadKernelConfig takes names from the list KERNELS of a Python file, which is
+// parsed for literals and never run. A file named *.json holds the same list as
+// JSON, alone or under the key "KERNELS" (spec/name-map.md, disagreement 6). It
+// supplies no orchestrator name. The strings are warnings.
+func ReadKernelConfig(path string) (*Map, []string, error) {
+	data, err := readFile(path, kernelFile, kernelMissing)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ParseKernelConfig(path, data)
+}
+
+// ParseKernelConfig is ReadKernelConfig for a file in memory. source is the path
+// that errors name.
+func ParseKernelConfig(source string, data []byte) (*Map, []string, error) {
+	if len(data) > maxFileSize {
+		return nil, nil, tooLarge(source, kernelFile)
+	}
+	k := &kernels{m: &Map{Source: source, names: map[int64]string{}}}
+	var err error
+	if strings.EqualFold(filepath.Ext(source), ".json") {
+		err = k.readJSON(source, data)
+	} else {
+		err = k.readPython(&pySource{path: source, data: data})
+	}
+	if k.unsaid > 0 {
+		k.warnings = append(k.warnings, fmt.Sprintf("%d more Kernel entries were skipped or have no name", k.unsaid))
+	}
+	if err != nil {
+		return nil, k.warnings, err
+	}
+	return k.m, k.warnings, nil
+}
+
+// kernels collects the entries of a kernel configuration.
+type kernels struct {
+	m        *Map
+	warnings []string
+	unsaid   int // warnings beyond the limit
+}
+
+// A kernelEntry is what is known of one entry. A value that is absent counts as
+// None; one that could only be known by running the file is pyOther.
+type kernelEntry struct{ id, name pyLiteral }
+
+func emptyEntry() kernelEntry {
+	return kernelEntry{id: pyLiteral{kind: pyNone}, name: pyLiteral{kind: pyNone}}
+}
+
+// add takes an entry. The texts are those of spec/converter.md §8.2; an entry that
+// is not understood gets the first of them, whatever it is that is not understood.
+func (k *kernels) add(e kernelEntry, source []byte) {
+	switch {
+	case e.id.kind != pyInt || e.name.kind != pyText && e.name.kind != pyNone:
+		k.warn("Kernel entry missing 'func_id', skipping: %s", excerpt(source, 80))
+	case e.name.kind == pyNone:
+		k.warn("Kernel entry for func_id=%d missing 'name', will use default naming", e.id.num)
+	default:
+		id, name := e.id.num, e.name.str
+		if old, ok := k.m.names[id]; ok && old != name {
+			k.warn("Kernel entry for func_id=%d found again, using the name %s instead of %s", id, quote(name), quote(old))
+		}
+		k.m.names[id] = name
+	}
+}
+
+func (k *kernels) warn(format string, args ...any) {
+	if len(k.warnings) == maxKernelWarnings {
+		k.unsaid++
+		return
+	}
+	k.warnings = append(k.warnings, fmt.Sprintf(format, args...))
+}
+
+func noKernels(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrNoKernels, fmt.Sprintf(format, args...))
+}
+
+// A kernelScan finds the assignments to KERNELS in a Python file.
+type kernelScan struct {
+	*pySource
+	values   []span // the last KERNELS = … and the KERNELS += … after it
+	indented int    // offset of an assignment that is not at the top level, -1: none
+	strange  int    // offset of the first other use that may change the list, -1: none
+}
+
+func (k *kernels) readPython(src *pySource) error {
+	if err := src.check(); err != nil {
+		return err
+	}
+	s := &kernelScan{pySource: src, indented: -1, strange: -1}
+	if err := s.file(); err != nil {
+		return err
+	}
+	if len(s.values) == 0 {
+		const want = "expected an assignment KERNELS = [...] that is not indented; the file is read, not run"
+		for _, found := range []struct {
+			at   int
+			what string
+		}{{s.indented, "found KERNELS only inside another statement"}, {s.strange, "found KERNELS, but no list of entries assigned to it"}} {
+			if found.at >= 0 {
+				return fmt.Errorf("%w: %w", ErrNoKernels, src.fail(found.at, "%s; %s", found.what, want))
+			}
+		}
+		return noKernels("%s has none; %s", src.path, want)
+	}
+	for _, value := range s.values {
+		if err := k.list(src, value); err != nil {
+			return err
+		}
+	}
+	if s.strange >= 0 {
+		line, column := position(src.data, s.strange)
+		k.warnings = append(k.warnings, fmt.Sprintf(
+			"%s:%d:%d: what this statement does to KERNELS is not known, because the file is read, not run; names may be missing",
+			src.path, line, column))
+	}
+	return nil
+}
+
+// file reads the logical lines of the file.
+func (s *kernelScan) file() error {
+	start := len(byteOrderMark(s.data)) // of the line
+	l := &pyLexer{pySource: s.pySource, pos: start, end: len(s.data)}
+	for {
+		t, err := l.next()
+		if err != nil {
+			return err
+		}
+		switch t.kind {
+		case pyEnd:
+			return nil
+		case pyNewline:
+		default:
+			// A form feed begins the line anew.
+			for start < t.start && s.data[start] == '\f' {
+				start++
+			}
+			nested := t.start > start || l.isCompound(t)
+			for more := true; more; {
+				if t, more, err = s.statement(l, t, nested); err != nil {
+					return err
+				}
+			}
+			if t.kind == pyEnd {
+				return nil
+			}
+		}
+		start = l.pos
+	}
+}
+
+// isCompound tells the statements that may have others on their line, which are
+// then not at the top level.
+func (l *pyLexer) isCompound(t pyToken) bool {
+	if t.kind != pyName {
+		return false
+	}
+	switch l.text(t) {
+	case "if", "elif", "else", "for", "while", "try", "except", "finally", "with", "def", "class", "async":
+		return true
+	}
+	return false
+}
+
+// A pyStatement is what is noted of one statement.
+type pyStatement struct {
+	lead   [3]pyToken // its first tokens
+	value  span       // what is right of the last =
+	target bool       // KERNELS is left of an = or a +=
+	extend bool       // it is a +=
+}
+
+// statement reads one simple statement, or the head of a compound one, that begins
+// with the token t, and notes what it does to KERNELS. It returns the token that
+// follows, and whether that begins a further statement on the same line.
+func (s *kernelScan) statement(l *pyLexer, t pyToken, nested bool) (next pyToken, more bool, err error) {
+	var st pyStatement
+	part, tokens := t, 0 // the first token since the last =, and how many since then
+	annotated := false   // the part is KERNELS: …
+	for n := 0; t.kind != pyNewline && t.kind != pyEnd && !(l.top() && l.is(t, ";")); n++ {
+		if n < len(st.lead) {
+			st.lead[n] = t
+		}
+		if n == 1 && l.is(part, "KERNELS") {
+			annotated = l.is(t, ":")
+			st.extend = l.is(t, "+=")
+		}
+		if l.top() && l.is(t, "=") || n == 1 && st.extend {
+			st.target = st.target || l.is(part, "KERNELS") && (tokens == 1 || annotated)
+			st.value = span{t.end, t.end}
+			tokens, annotated = 0, false
+		} else {
+			if tokens == 0 {
+				part = t
+			}
+			st.value.end = t.end
+			tokens++
+		}
+		if t, err = l.next(); err != nil {
+			return t, false, err
+		}
+	}
+	s.note(l, st, nested)
+	if l.is(t, ";") {
+		if t, err = l.next(); err != nil {
+			return t, false, err
+		}
+	}
+	return t, t.kind != pyNewline && t.kind != pyEnd, nil
+}
+
+// note keeps what a statement does to KERNELS.
+func (s *kernelScan) note(l *pyLexer, st pyStatement, nested bool) {
+	switch {
+	case st.target && nested && !st.extend:
+		if s.indented < 0 {
+			s.indented = st.lead[0].start
+		}
+	case st.target && !st.extend:
+		s.values = append(s.values[:0], st.value)
+		s.strange = -1
+	case st.target && !nested && len(s.values) > 0:
+		s.values = append(s.values, st.value)
+	case l.is(st.lead[0], "KERNELS") && s.strange < 0 && l.changes(st, nested):
+		s.strange = st.lead[0].start
+	}
+}
+
+// changes says whether a statement that begins with KERNELS, and is no plain
+// assignment, may change the list. Inside other statements only what clearly does
+// counts, because the name may be another one there.
+func (l *pyLexer) changes(st pyStatement, nested bool) bool {
+	if st.lead[1].kind != pyOp || l.is(st.lead[1], ":") {
+		return false
+	}
+	if !nested || st.extend {
+		return true
+	}
+	switch l.text(st.lead[2]) {
+	case "append", "extend", "insert":
+		return l.is(st.lead[1], ".")
+	}
+	return false
+}
+
+// list reads the value assigned to KERNELS: a list or a tuple of entries.
+func (k *kernels) list(src *pySource, value span) error {
+	value, err := src.unwrap(value)
+	if err != nil {
+		return err
+	}
+	in, err := src.enclosed(value)
+	if err != nil {
+		return err
+	}
+	inside := in.span
+	if in.char != '[' && in.char != '(' {
+		// A tuple without parentheses.
+		bare, err := src.hasComma(value)
+		if err != nil {
+			return err
+		}
+		if !bare {
+			found := excerpt(src.data[value.start:value.end], 60)
+			if found == "" {
+				found = "nothing"
+			}
+			return fmt.Errorf("%w: %w", ErrNoKernels, src.fail(src.begin(value),
+				"found %s; expected a list of entries such as [{\"func_id\": 0, \"name\": \"QK\"}]; the file is read, not run",
+				found))
+		}
+		inside = value
+	}
+	return src.split(inside, func(element span) error {
+		e, err := src.entry(element)
+		if err == nil {
+			k.add(e, src.data[element.start:element.end])
+		}
+		return err
+	})
+}
+
+// begin returns where the first token of a piece stands.
+func (s *pySource) begin(p span) int {
+	if t, err := s.lex(p).next(); err == nil {
+		return t.start
+	}
+	return p.start
+}
+
+// entry reads one element of the list: {"func_id": 0, "name": "QK"} or
+// dict(func_id=0, name="QK").
+func (s *pySource) entry(p span) (kernelEntry, error) {
+	unknown := kernelEntry{}
+	p, err := s.unwrap(p)
+	if err != nil {
+		return unknown, err
+	}
+	l := s.lex(p)
+	t, err := l.next()
+	if err != nil {
+		return unknown, err
+	}
+	item, bracket := s.displayItem, byte('{')
+	if l.is(t, "dict") {
+		item, bracket = s.keywordItem, '('
+		p.start = t.end
+	}
+	in, err := s.enclosed(p)
+	if err != nil || in.char != bracket {
+		return unknown, err
+	}
+	e := emptyEntry()
+	err = s.split(in.span, func(i span) error {
+		key, value, ok, err := item(i)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			// Something is unpacked here, which may overwrite what came before it.
+			e = unknown
+		case key == "func_id":
+			e.id, err = s.literal(value)
+		case key == "name":
+			e.name, err = s.literal(value)
+		}
+		return err
+	})
+	return e, err
+}
+
+// displayItem reads "key": value. It reports false when the item is something else;
+// a key that is no string literal is "".
+func (s *pySource) displayItem(p span) (key string, value span, ok bool, err error) {
+	l := s.lex(p)
+	for {
+		t, err := l.next()
+		if err != nil || t.kind == pyEnd {
+			return "", span{}, false, err
+		}
+		if t.start == p.start && l.is(t, "**") {
+			return "", span{}, false, nil
+		}
+		if l.top() && l.is(t, ":") {
+			lit, err := s.literal(span{p.start, t.start})
+			return lit.str, span{t.end, p.end}, true, err
+		}
+	}
+}
+
+// keywordItem reads key=value. It reports false when the item is something else.
+func (s *pySource) keywordItem(p span) (key string, value span, ok bool, err error) {
+	l := s.lex(p)
+	name, err := l.next()
+	if err != nil || name.kind != pyName {
+		return "", span{}, false, err
+	}
+	t, err := l.next()
+	if err != nil || !l.is(t, "=") {
+		return "", span{}, false, err
+	}
+	return l.text(name), span{t.end, p.end}, true, nil
+}
+
+// readJSON reads the list as JSON.
+func (k *kernels) readJSON(source string, data []byte) error {
+	r := &jsonReader{path: source, data: data}
+	found := false
+	list := func() error {
+		found = true
+		if r.peek() != '[' {
+			return r.unexpected(`a list of entries such as [{"func_id": 0, "name": "QK"}]`)
+		}
+		return r.array(func() error { return k.entryJSON(r) })
+	}
+	err := r.document(func() error {
+		if r.peek() != '{' {
+			return list()
+		}
+		return r.object(func(key string, _ int) error {
+			if key == "KERNELS" {
+				return list()
+			}
+			return r.skip()
+		})
+	})
+	if err == nil && !found {
+		return noKernels("%s has no key \"KERNELS\"", source)
+	}
+	return err
+}
+
+// entryJSON reads one element of the list.
+func (k *kernels) entryJSON(r *jsonReader) error {
+	e := kernelEntry{}
+	r.space()
+	start := r.pos
+	if r.peek() != '{' {
+		if err := r.skip(); err != nil {
+			return err
+		}
+		k.add(e, r.data[start:r.pos])
+		return nil
+	}
+	e = emptyEntry()
+	err := r.object(func(key string, _ int) (err error) {
+		switch key {
+		case "func_id":
+			e.id, err = r.literal()
+		case "name":
+			e.name, err = r.literal()
+		default:
+			err = r.skip()
+		}
+		return err
+	})
+	if err == nil {
+		k.add(e, r.data[start:r.pos])
+	}
+	return err
+}
+
+// literal reads a value as the Python literal it corresponds to.
+func (r *jsonReader) literal() (pyLiteral, error) {
+	switch {
+	case r.peek() == '"':
+		text, err := r.str()
+		return pyLiteral{kind: pyText, str: text}, err
+	case r.atNumber():
+		text, err := r.number()
+		if num, bad := strconv.ParseInt(text, 10, 64); bad == nil {
+			return pyLiteral{kind: pyInt, num: num}, err
+		}
+		return pyLiteral{}, err
+	case r.null():
+		return pyLiteral{kind: pyNone}, nil
+	}
+	return pyLiteral{}, r.skip()
+}

@@ -1,0 +1,127 @@
+package timeline
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"swimlane/capture"
+)
+
+// MaxSpan is the longest time axis in ns. Longer ones are no capture of
+// anything: 2^62 ns are 146 years.
+const MaxSpan = 1 << 62
+
+// ErrSpan says that the times of a capture lie impossibly far apart.
+var ErrSpan = errors.New("times too far apart")
+
+// Clock maps device cycles to ns on the picture's axis.
+type Clock struct {
+	Base   uint64 // cycles at time zero of the device
+	Hz     uint64
+	Offset int64  // ns added to every device time: the host part lies before (spec/records.md §4.7)
+	scale  uint64 // ns per cycle, where that is an integer
+}
+
+// NewClock returns the clock of a capture whose smallest device time is base.
+func NewClock(base, hz uint64, offset int64) Clock {
+	c := Clock{Base: base, Hz: hz, Offset: offset}
+	if 1e9%hz == 0 {
+		c.scale = 1e9 / hz
+	}
+	return c
+}
+
+// Ns is the time of a device timestamp. 0 means "did not happen" and is time
+// zero, also where a host part shifts the others (spec/records.md §4.3).
+func (c *Clock) Ns(cycles uint64) int64 {
+	if cycles == 0 {
+		return 0
+	}
+	return c.Offset + c.Span(cycles-c.Base)
+}
+
+// Span is a length of time in ns, rounded once.
+func (c *Clock) Span(cycles uint64) int64 {
+	if c.scale != 0 {
+		return int64(cycles * c.scale)
+	}
+	hi, lo := bits.Mul64(cycles, 1e9)
+	lo, carry := bits.Add64(lo, c.Hz/2, 0)
+	if hi+carry >= c.Hz {
+		return MaxSpan // longer than any axis that check accepts
+	}
+	q, _ := bits.Div64(hi+carry, lo, c.Hz)
+	return int64(q)
+}
+
+// check refuses an axis that ns cannot hold.
+func (c *Clock) check(last uint64, source string) error {
+	hi, lo := bits.Mul64(last-c.Base, 1e9)
+	if hi >= c.Hz {
+		return spanError(source, c.Base, last)
+	}
+	if q, _ := bits.Div64(hi, lo, c.Hz); q > MaxSpan-uint64(c.Offset) {
+		return spanError(source, c.Base, last)
+	}
+	return nil
+}
+
+func spanError(source string, first, last uint64) error {
+	return fmt.Errorf("%w: the device times of %s reach from cycle %d to %d, expected them within %d ns; "+
+		"one of them is corrupt", ErrSpan, source, first, last, int64(MaxSpan))
+}
+
+// extent returns the smallest strictly positive time among all that the format
+// lets define time zero (spec/records.md §4.2), and the largest.
+func extent(r *capture.Records) (base, last uint64) {
+	at := func(v uint64) {
+		if v == 0 {
+			return
+		}
+		if base == 0 || v < base {
+			base = v
+		}
+		last = max(last, v)
+	}
+	for i := range r.Tasks.Receive {
+		at(r.Tasks.Receive[i])
+		at(r.Tasks.End[i])
+	}
+	for i := range r.Sched.Dispatch {
+		at(r.Sched.Dispatch[i])
+		at(r.Sched.Finish[i])
+	}
+	for i := range r.Streams {
+		p := &r.Streams[i].Phases
+		for j := range p.Start {
+			at(p.Start[j])
+			at(p.End[j])
+		}
+	}
+	for i := range r.DeviceOrc {
+		o := &r.DeviceOrc[i]
+		for j := range o.Start {
+			at(o.Start[j])
+			at(o.End[j])
+		}
+	}
+	for i := range r.Lifecycle {
+		for _, span := range r.Lifecycle[i].Span {
+			at(span[0])
+			at(span[1])
+		}
+	}
+	return base, last
+}
+
+// Micros is the time of a device timestamp in µs, unrounded, by the arithmetic
+// of spec/records.md §4.3. Pictures and figures use Ns; this is for scripts
+// that compare with other readers.
+func (c *Clock) Micros(cycles uint64) float64 {
+	if cycles == 0 {
+		return 0
+	}
+	us := float64(cycles-c.Base) * (1e6 / float64(c.Hz))
+	return float64(c.Offset)/1000 + float64(us)
+}

@@ -1,0 +1,125 @@
+package timeline
+
+import (
+	"swimlane/capture"
+	"swimlane/internal/taskgraph"
+)
+
+// Timeline is one capture on one time axis.
+type Timeline struct {
+	Rec   *capture.Records
+	Clock Clock
+	Host  *Host // nil unless the host orchestrated the run
+
+	Cores []Core // the cores that have rows, by ascending id
+	Rows  Rows
+	Tasks Tasks
+
+	// Threads is the number of scheduler threads: orchestrator lane i is AICPU
+	// worker Threads+i (spec/converter.md §3.3).
+	Threads int
+	Streams []Stream
+
+	// Graph is nil if the capture has no task graph.
+	Graph *taskgraph.Graph
+
+	Unmatched int64 // scheduler rows without a kernel row
+	Untimed   int64 // kernel rows without a scheduler row, in a capture that has some
+	Warnings  []capture.Warning
+}
+
+// Core is one core that ran kernels.
+type Core struct {
+	ID     int32
+	Type   string // "aic", "aiv"
+	Thread int32  // scheduler thread that serves it (spec/converter.md §3.8), −1 if unknown
+}
+
+// Rows are the joined task rows, sorted by task id. Times are cycles.
+type Rows struct {
+	Core    []int32 // index into Timeline.Cores
+	Task    []int32 // index into Timeline.Tasks
+	Func    []int32 // function id, −1 if unknown
+	Receive []uint64
+	Start   []uint64
+	End     []uint64
+	// Dispatch and Finish are 0 where the scheduler's times are absent; a time
+	// that is there is never 0. Nil if absent everywhere.
+	Dispatch []uint64
+	Finish   []uint64
+}
+
+// Len is the number of rows.
+func (r *Rows) Len() int { return len(r.Core) }
+
+// Timed reports whether the scheduler's times of a row are known.
+func (r *Rows) Timed(i int) bool { return r.Dispatch != nil && r.Dispatch[i] != 0 }
+
+// Tasks are the distinct tasks that have rows, by ascending id.
+type Tasks struct {
+	ID   []uint64
+	Off  []int32 // rows of task i are Off[i] … Off[i+1]−1
+	Node []int32 // node in the graph, −1 if it is not there; nil without a graph
+	SPMD []bool
+}
+
+// Len is the number of tasks.
+func (t *Tasks) Len() int { return len(t.ID) }
+
+// Rows returns the row numbers of a task as a half-open range.
+func (t *Tasks) Rows(i int32) (from, to int) { return int(t.Off[i]), int(t.Off[i+1]) }
+
+// Find returns the index of a task id, −1 if it has no rows.
+func (t *Tasks) Find(id uint64) int32 {
+	lo, hi := 0, len(t.ID)
+	for lo < hi {
+		if m := int(uint(lo+hi) >> 1); t.ID[m] < id {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo < len(t.ID) && t.ID[lo] == id {
+		return int32(lo)
+	}
+	return -1
+}
+
+// Timed reports whether any row has scheduler times.
+func (t *Timeline) Timed() bool { return t.Rows.Dispatch != nil }
+
+// New joins a capture. graph may be nil. The kernel and scheduler columns of
+// rec are consumed: their memory is handed on to the rows.
+func New(rec *capture.Records, graph *taskgraph.Graph) (*Timeline, error) {
+	t := &Timeline{Rec: rec, Graph: graph}
+	base, last := extent(rec)
+	if rec.HostMode() || len(rec.Uploads) > 0 {
+		h, err := newHost(rec)
+		if err != nil {
+			return nil, err
+		}
+		t.Host = h
+	}
+	var offset int64
+	if t.Host != nil && t.Host.Mode {
+		offset = t.Host.Seam
+	}
+	t.Clock = NewClock(base, rec.Meta.ClockHz, offset)
+	if last > 0 {
+		if err := t.Clock.check(last, rec.Source); err != nil {
+			return nil, err
+		}
+	}
+	t.join()
+	t.resolveFunctions()
+	t.findSPMD()
+	t.scanStreams()
+	t.assignThreads()
+	return t, nil
+}
+
+// CoreOf is the core of a row.
+func (t *Timeline) CoreOf(row int) *Core { return &t.Cores[t.Rows.Core[row]] }
+
+// IDOf is the task id of a row.
+func (t *Timeline) IDOf(row int) uint64 { return t.Tasks.ID[t.Rows.Task[row]] }

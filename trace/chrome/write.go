@@ -1,0 +1,222 @@
+// Package chrome writes a picture in the Chrome Trace Event format, which
+// Perfetto opens: one JSON object, one event a line.
+//
+// Times are µs with three decimals, written from integer ns and never through
+// a float; the length of a slice is the difference of its rounded ends.
+package chrome
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"swimlane/internal/jsonscan"
+	"swimlane/trace"
+)
+
+// Counts says what was written.
+type Counts struct {
+	Slices, Flows, Counters int64
+	Bytes                   int64
+}
+
+// Events is the number of entries of traceEvents, without the names of processes and lanes.
+func (c *Counts) Events() int64 { return c.Slices + 2*c.Flows + c.Counters }
+
+// Options steer the writer.
+type Options struct {
+	Workers  int                   // parallel formatters; 0: one per processor
+	Progress func(done, all int64) // items formatted so far
+}
+
+const itemsPerJob = 2048
+
+// Write writes p to w. It stops early when ctx is cancelled.
+func Write(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Counts, error) {
+	out := &counter{w: w}
+	head := header(p)
+	if _, err := out.Write(head); err != nil {
+		return Counts{}, err
+	}
+	counts, err := body(ctx, out, p, opt)
+	if err == nil {
+		_, err = out.Write(footer(p))
+	}
+	counts.Bytes = out.n
+	return counts, err
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// header opens the document and names processes and lanes. The first event has
+// no comma in front, so it is always one of these: a picture has a process.
+func header(p *trace.Picture) []byte {
+	b := []byte(`{"traceEvents":[`)
+	first := true
+	meta := func(name string, pid uint32, tid int64, arg string) {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(b, "\n{\"args\":{"...)
+		b = append(b, arg...)
+		b = append(b, `},"cat":"__metadata","name":"`...)
+		b = append(b, name...)
+		b = append(b, `","ph":"M","pid":`...)
+		b = strconv.AppendUint(b, uint64(pid), 10)
+		if tid >= 0 {
+			b = append(b, `,"tid":`...)
+			b = strconv.AppendInt(b, tid, 10)
+		}
+		b = append(b, '}')
+	}
+	named := func(s string) string { return `"name":` + string(jsonscan.AppendString(nil, s)) }
+	sorted := func(i int32) string { return `"sort_index":` + strconv.Itoa(int(i)) }
+	for _, q := range p.Processes {
+		meta("process_name", q.PID, -1, named(q.Name))
+		meta("process_sort_index", q.PID, -1, sorted(q.Sort))
+	}
+	for _, l := range p.Lanes {
+		pid := p.Processes[l.Process].PID
+		meta("thread_name", pid, int64(l.TID), named(l.Name))
+		meta("thread_sort_index", pid, int64(l.TID), sorted(l.Sort))
+	}
+	return b
+}
+
+func footer(p *trace.Picture) []byte {
+	b := []byte("\n]")
+	if p.Metadata != nil {
+		b = append(b, ",\n\"metadata\":{"...)
+		for i, f := range p.Metadata {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, '\n')
+			b = jsonscan.AppendString(b, f.Key)
+			b = append(b, ':')
+			b = append(b, f.JSON...)
+		}
+		b = append(b, "\n}"...)
+	}
+	return append(b, "}\n"...)
+}
+
+// job is a range of items of one section; its text is committed in order.
+type job struct {
+	section  trace.Section
+	from, to int
+	text     chan []byte
+}
+
+// body formats ranges of items in parallel and writes them in order. The number
+// of ranges in flight is bounded, so memory is too.
+func body(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Counts, error) {
+	workers := opt.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	todo := make(chan *job)
+	inOrder := make(chan *job, 2*workers)
+	free := make(chan []byte, 3*workers+2)
+	go dispatch(ctx, p, todo, inOrder)
+
+	heads := laneHeads(p)
+	counts := make([]Counts, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			e := &encoder{pic: p, heads: heads}
+			for j := range todo {
+				select {
+				case e.buf = <-free:
+				default:
+					e.buf = nil
+				}
+				e.buf = e.buf[:0]
+				j.section.Walk(j.from, j.to, e)
+				j.text <- e.buf
+			}
+			counts[i] = e.counts
+		})
+	}
+	err := commit(ctx, w, p, inOrder, free, opt.Progress)
+	cancel()
+	for range inOrder { // let the dispatcher end
+	}
+	wg.Wait()
+	var sum Counts
+	for _, c := range counts {
+		sum.Slices += c.Slices
+		sum.Flows += c.Flows
+		sum.Counters += c.Counters
+	}
+	return sum, err
+}
+
+// dispatch cuts the sections into ranges.
+func dispatch(ctx context.Context, p *trace.Picture, todo, inOrder chan<- *job) {
+	defer close(inOrder)
+	defer close(todo)
+	for _, s := range p.Sections {
+		for from := 0; from < s.Len(); from += itemsPerJob {
+			j := &job{section: s, from: from, to: min(from+itemsPerJob, s.Len()), text: make(chan []byte, 1)}
+			select {
+			case inOrder <- j:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case todo <- j:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func commit(ctx context.Context, w io.Writer, p *trace.Picture, inOrder <-chan *job, free chan<- []byte, progress func(done, all int64)) error {
+	var all, done int64
+	for _, s := range p.Sections {
+		all += int64(s.Len())
+	}
+	for {
+		select {
+		case j, ok := <-inOrder:
+			if !ok {
+				return ctx.Err()
+			}
+			var text []byte
+			select {
+			case text = <-j.text:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+			select {
+			case free <- text:
+			default:
+			}
+			if done += int64(j.to - j.from); progress != nil {
+				progress(done, all)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
