@@ -19,7 +19,7 @@ type Picture struct {
 // Process is a group of lanes.
 type Process struct {
 	PID  uint32
-	Name string
+	Name string // "": the process is not described, only counters name its number
 	Sort int32
 }
 

@@ -17,8 +17,9 @@ func (d *drawing) overhead() {
 	}
 	process := d.procSched
 	if !d.hasStreams {
-		// Counters belong to process 2 even where no scheduler recorded anything.
-		process = d.pic.process(pidScheduler, "AICPU Scheduler")
+		// Counters belong to process 2 even where no scheduler recorded anything;
+		// the format describes that process only where one did.
+		process = d.pic.process(pidScheduler, "")
 	}
 	s := overheadSection{d: d, process: process}
 	var last [8]int64

@@ -213,7 +213,7 @@ func (s *Scanner) numberText() (text []byte, integer bool) {
 			return nil, false
 		}
 		if bad || i < len(b) && !endsNumber(b[i]) {
-			s.fail("found %s, expected a number", quote(b))
+			s.fail("found %s, expected a number", quote(s.ahead()))
 			return nil, false
 		}
 		return b[:i], whole

@@ -271,16 +271,25 @@ func (s *Scanner) unexpected(c byte, expected string) {
 	case c == 0 && s.pos >= s.end:
 		s.fail("found the end of the file, expected %s; the file is incomplete", expected)
 	case c == 'N' || c == 'I':
-		s.fail("found %s, expected %s; NaN and Infinity are not JSON", quote(s.buf[s.pos:s.end]), expected)
+		s.fail("found %s, expected %s; NaN and Infinity are not JSON", quote(s.ahead()), expected)
 	default:
-		s.fail("found %s, expected %s", quote(s.buf[s.pos:s.end]), expected)
+		s.fail("found %s, expected %s", quote(s.ahead()), expected)
 	}
+}
+
+const quoted = 16 // bytes shown by quote
+
+// ahead returns what comes next, as much as a message quotes, wherever the window ends.
+func (s *Scanner) ahead() []byte {
+	for s.end-s.pos < quoted && s.fill() {
+	}
+	return s.buf[s.pos:s.end]
 }
 
 // quote shows the beginning of b, cut at the first byte that ends a word.
 func quote(b []byte) string {
 	n := 0
-	for n < len(b) && n < 16 && b[n] > ' ' && b[n] < 0x7f && b[n] != ',' && b[n] != ']' && b[n] != '}' {
+	for n < len(b) && n < quoted && b[n] > ' ' && b[n] < 0x7f && b[n] != ',' && b[n] != ']' && b[n] != '}' {
 		n++
 	}
 	if n == 0 {
@@ -420,7 +429,7 @@ func (s *Scanner) Elem() bool {
 func (s *Scanner) End() error {
 	if s.err == nil {
 		if c := s.space(); c != 0 && s.err == nil {
-			s.fail("found %s behind the JSON value, expected the end of the file", quote(s.buf[s.pos:s.end]))
+			s.fail("found %s behind the JSON value, expected the end of the file", quote(s.ahead()))
 		}
 	}
 	return s.err

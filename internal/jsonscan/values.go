@@ -22,7 +22,7 @@ func (s *Scanner) word(w string) bool {
 	}
 	if s.end-s.pos < len(w) || string(s.buf[s.pos:s.pos+len(w)]) != w {
 		if s.err == nil {
-			s.fail("found %s, expected %s", quote(s.buf[s.pos:s.end]), w)
+			s.fail("found %s, expected %s", quote(s.ahead()), w)
 		}
 		return false
 	}

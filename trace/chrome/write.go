@@ -84,6 +84,9 @@ func header(p *trace.Picture) []byte {
 	named := func(s string) string { return `"name":` + string(jsonscan.AppendString(nil, s)) }
 	sorted := func(i int32) string { return `"sort_index":` + strconv.Itoa(int(i)) }
 	for _, q := range p.Processes {
+		if q.Name == "" {
+			continue
+		}
 		meta("process_name", q.PID, -1, named(q.Name))
 		meta("process_sort_index", q.PID, -1, sorted(q.Sort))
 	}
