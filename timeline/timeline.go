@@ -88,10 +88,21 @@ func (t *Tasks) Find(id uint64) int32 {
 // Timed reports whether any row has scheduler times.
 func (t *Timeline) Timed() bool { return t.Rows.Dispatch != nil }
 
-// New joins a capture. graph may be nil. The kernel and scheduler columns of
-// rec are consumed: their memory is handed on to the rows.
+// New joins a capture and its graph, which may be nil.
 func New(rec *capture.Records, graph *taskgraph.Graph) (*Timeline, error) {
-	t := &Timeline{Rec: rec, Graph: graph}
+	t, err := Join(rec)
+	if err != nil {
+		return nil, err
+	}
+	t.Attach(graph)
+	return t, nil
+}
+
+// Join does the part of New that needs no graph, so that it can be done while
+// the graph is still being read. Attach must follow. The kernel and scheduler
+// columns of rec are consumed: their memory is handed on to the rows.
+func Join(rec *capture.Records) (*Timeline, error) {
+	t := &Timeline{Rec: rec}
 	base, last := extent(rec)
 	if rec.HostMode() || len(rec.Uploads) > 0 {
 		h, err := newHost(rec)
@@ -111,11 +122,16 @@ func New(rec *capture.Records, graph *taskgraph.Graph) (*Timeline, error) {
 		}
 	}
 	t.join()
-	t.resolveFunctions()
-	t.findSPMD()
 	t.scanStreams()
 	t.assignThreads()
 	return t, nil
+}
+
+// Attach adds the task graph, nil if there is none, to a joined capture.
+func (t *Timeline) Attach(graph *taskgraph.Graph) {
+	t.Graph = graph
+	t.resolveFunctions()
+	t.findSPMD()
 }
 
 // CoreOf is the core of a row.

@@ -68,30 +68,33 @@ func load(arg string, o *inputOptions, p *progress, extras bool) (*loaded, error
 		l.inputs = append(l.inputs, l.names.Map.Source)
 	}
 	p.stage("reading", sizeOf(path)+sizeOf(l.deps))
-	var rec *capture.Records
 	var deps *capture.Deps
 	var depsErr error
 	var both errgroup.Group
-	both.Go(func() (err error) {
-		rec, err = capture.Read(path, capture.Options{
+	both.Go(func() error {
+		rec, err := capture.Read(path, capture.Options{
 			StreamsByAppearance: o.streamOrder == "appearance", Extras: extras, Progress: p.part(),
 		})
+		if err == nil {
+			// The graph is the larger file as a rule: join while it is still being read.
+			l.timeline, err = timeline.Join(rec)
+		}
 		return err
 	})
 	both.Go(func() error {
 		if deps, depsErr = capture.ReadDeps(l.deps, p.part()); deps != nil {
 			l.graph, depsErr = taskgraph.New(deps)
-			l.hasDeps, l.edges = true, !deps.NoEdges
+			l.hasDeps, l.edges = true, !deps.NoEdges && l.graph != nil
+			deps.Task, deps.Kernel, deps.Pred, deps.Succ = nil, nil, nil, nil // the graph has them
 		}
 		return nil
 	})
 	if err := both.Wait(); err != nil {
 		return nil, err
 	}
+	l.timeline.Attach(l.graph)
+	rec := l.timeline.Rec
 	l.bytesRead = sizeOf(path) + sizeOf(l.deps)
-	if l.timeline, err = timeline.New(rec, l.graph); err != nil {
-		return nil, err
-	}
 	for _, w := range l.names.Warnings {
 		l.warnings = append(l.warnings, capture.Warning{Code: "names", Count: 1, Text: w})
 	}

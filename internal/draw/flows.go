@@ -3,32 +3,76 @@ package draw
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"swimlane/timeline"
 	"swimlane/trace"
 )
 
+// arrowPlan is what the arrows' layout found out, before they are numbered. Its
+// parts are computed side by side.
+type arrowPlan struct {
+	anchors  *anchorage
+	pub      []int32     // scheduler bar that published each row, −1 if there is none
+	done     []completed // tasks with the record that completed them
+	deps     [2]dependencyPlan
+	releases []release
+	unready  int64 // releases without a bar to end at
+}
+
+// planRows prepares what needs no lanes.
+func (d *drawing) planRows() {
+	if !d.hasStreams || !d.t.Timed() {
+		return
+	}
+	d.plan.pub = d.publications()
+	if d.t.Rec.Meta.CoreToThread != nil {
+		d.plan.done = d.completed()
+	}
+}
+
 // flows lays out all arrows in the order of spec/converter.md §5. Every arrow
 // starts and ends inside its own bars; one that has no bar at an end cannot be
 // shown by a viewer, so it is left out and counted.
 func (d *drawing) flows() {
-	a := d.newAnchorage()
+	p, r := &d.plan, &d.pic.Report
+	p.anchors = d.newAnchorage()
+	var plans sync.WaitGroup
 	if d.t.Graph != nil {
-		d.pic.Report.Edges = d.t.Graph.Edges()
-		d.dependencies(a, viewWorkers)
+		r.Edges = d.t.Graph.Edges()
+		plans.Go(func() { p.deps[viewWorkers] = d.dependencies(viewWorkers) })
 		if d.t.Timed() {
-			d.dependencies(a, viewScheds)
+			plans.Go(func() { p.deps[viewScheds] = d.dependencies(viewScheds) })
+		}
+		if p.done != nil {
+			p.releases, p.unready = d.released()
 		}
 	}
-	if !d.hasStreams || !d.t.Timed() {
-		return
+	plans.Wait()
+	for v := range p.deps {
+		if dep := &p.deps[v]; dep.first != nil {
+			base := d.number(dep.first[len(dep.first)-1])
+			for i := range dep.first {
+				dep.first[i] += base
+			}
+			r.Reversed += dep.reversed
+			r.Arrows += dep.first[len(dep.first)-1] - base
+			d.add(dependencySection{d, view(v), dep.first})
+		}
 	}
-	pub := d.publications()
-	if d.t.Rec.Meta.CoreToThread != nil {
-		d.completions(a, pub)
+	r.Drawn, r.Violations = p.deps[viewWorkers].edges, p.deps[viewWorkers].violations
+	if p.pub != nil {
+		if p.done != nil {
+			d.completions()
+			r.Arrows += int64(len(p.releases))
+			d.add(releaseSection{d, d.number(int64(len(p.releases)))})
+		}
+		d.dispatches()
+		d.submitArrows()
 	}
-	d.add(dispatchSection{d, d.number(2 * int64(d.t.Rows.Len())), pub})
-	d.submitArrows(pub)
+	if p.unready > 0 {
+		r.Unbound["complete→ready"] = p.unready
+	}
 }
 
 // number reserves n flow ids and returns the first.
@@ -38,22 +82,21 @@ func (d *drawing) number(n int64) int64 {
 	return first
 }
 
-// dependencySection draws the edges of the graph in one view; an item is a
-// predecessor.
-type dependencySection struct {
-	*drawing
-	a     *anchorage
-	v     view
-	first []int64 // flow id of the first arrow per predecessor
+// dependencyPlan counts the arrows of one view. first is the number of the
+// first arrow per predecessor, from 0; its last entry is their sum.
+type dependencyPlan struct {
+	first                []int64
+	edges                int
+	violations, reversed int64
 }
 
-func (d *drawing) dependencies(a *anchorage, v view) {
-	g := d.t.Graph
-	s := dependencySection{d, a, v, make([]int64, len(g.Preds())+1)}
+func (d *drawing) dependencies(v view) dependencyPlan {
+	g, a := d.t.Graph, d.plan.anchors
+	out := dependencyPlan{first: make([]int64, len(g.Preds())+1)}
 	var preds, succs []anchor
 	arrows := int64(0)
 	for i, p := range g.Preds() {
-		s.first[i] = d.flowID + arrows
+		out.first[i] = arrows
 		preds = d.ofNode(a, v, p, preds[:0])
 		if len(preds) == 0 {
 			continue
@@ -64,35 +107,37 @@ func (d *drawing) dependencies(a *anchorage, v view) {
 				continue
 			}
 			arrows += int64(len(preds)) * int64(len(succs))
-			if v == viewWorkers {
-				d.pic.Report.Drawn++
-			}
+			out.edges++
 			for _, x := range preds {
 				for _, y := range succs {
 					if !d.violates(v, x, y) {
 						continue
 					}
-					if v == viewWorkers {
-						d.pic.Report.Violations++
-					}
+					out.violations++
 					if d.start(v, y) < d.start(v, x) {
-						d.pic.Report.Reversed++
+						out.reversed++
 						d.noteReversed(v, x, y, g.ID(p), g.ID(q))
 					}
 				}
 			}
 		}
 	}
-	s.first[len(g.Preds())] = d.flowID + arrows
-	d.number(arrows)
-	d.pic.Report.Arrows += arrows
-	d.add(s)
+	out.first[len(g.Preds())] = arrows
+	return out
+}
+
+// dependencySection draws the edges of the graph in one view; an item is a
+// predecessor.
+type dependencySection struct {
+	*drawing
+	v     view
+	first []int64 // flow id of the first arrow per predecessor
 }
 
 func (s dependencySection) Len() int { return len(s.t.Graph.Preds()) }
 
 func (s dependencySection) Walk(from, to int, sink trace.Sink) {
-	g := s.t.Graph
+	g, a := s.t.Graph, s.plan.anchors
 	var preds, succs []anchor
 	for i := from; i < to; i++ {
 		p := g.Preds()[i]
@@ -100,14 +145,14 @@ func (s dependencySection) Walk(from, to int, sink trace.Sink) {
 		if id == s.first[i+1] {
 			continue
 		}
-		preds = s.ofNode(s.a, s.v, p, preds[:0])
-		out := s.blocks(s.a, p)
+		preds = s.ofNode(a, s.v, p, preds[:0])
+		out := s.blocks(a, p)
 		for _, q := range g.Succ(p) {
-			succs = s.ofNode(s.a, s.v, q, succs[:0])
+			succs = s.ofNode(a, s.v, q, succs[:0])
 			if len(succs) == 0 {
 				continue
 			}
-			in := s.blocks(s.a, q)
+			in := s.blocks(a, q)
 			for _, x := range preds {
 				for _, y := range succs {
 					f := trace.Flow{ID: id, Name: "dependency", From: s.at(s.v, x), To: s.at(s.v, y),
@@ -128,30 +173,31 @@ func (s dependencySection) Walk(from, to int, sink trace.Sink) {
 }
 
 // publications finds, for every row, the scheduler bar that published it; −1 if
-// there is none.
+// there is none, −2 if the row's scheduler is not known at all.
 func (d *drawing) publications() []int32 {
 	pub := make([]int32, d.t.Rows.Len())
 	for row := range pub {
-		pub[row] = -1
+		pub[row] = noThread
 		th := d.t.CoreOf(row).Thread
 		if !d.t.Rows.Timed(row) || th < 0 {
 			continue
 		}
+		pub[row] = noBar
 		if int(th) < len(d.streams) {
 			pub[row] = d.barAt(int(th), d.t.Rows.Dispatch[row], d.t.IDOf(row))
-		}
-		if pub[row] < 0 {
-			d.pic.Report.Unbound["dispatch"] += 2
-		} else {
-			d.pic.Report.Arrows += 2
 		}
 	}
 	return pub
 }
 
+const (
+	noBar    = -1
+	noThread = -2
+)
+
 // published is the place of a row's dispatch on the scheduler's lane.
-func (d *drawing) published(row int, pub []int32) trace.Point {
-	return d.recordPoint(int(d.t.CoreOf(row).Thread), pub[row], d.t.Clock.Ns(d.t.Rows.Dispatch[row]))
+func (d *drawing) published(row int) trace.Point {
+	return d.recordPoint(int(d.t.CoreOf(row).Thread), d.plan.pub[row], d.t.Clock.Ns(d.t.Rows.Dispatch[row]))
 }
 
 // dispatchSection draws the arrows from the scheduler to the two views of a row
@@ -159,18 +205,34 @@ func (d *drawing) published(row int, pub []int32) trace.Point {
 type dispatchSection struct {
 	*drawing
 	first int64
-	pub   []int32
 }
 
-func (s dispatchSection) Len() int { return len(s.pub) }
+func (d *drawing) dispatches() {
+	n, lost := int64(0), int64(0)
+	for _, bar := range d.plan.pub {
+		switch {
+		case bar >= 0:
+			n += 2
+		case bar == noBar:
+			lost += 2
+		}
+	}
+	if lost > 0 {
+		d.pic.Report.Unbound["dispatch"] = lost
+	}
+	d.pic.Report.Arrows += n
+	d.add(dispatchSection{d, d.number(2 * int64(len(d.plan.pub)))})
+}
+
+func (s dispatchSection) Len() int { return len(s.plan.pub) }
 
 func (s dispatchSection) Walk(from, to int, sink trace.Sink) {
 	rows, clock := &s.t.Rows, &s.t.Clock
 	for row := from; row < to; row++ {
-		if s.pub[row] < 0 {
+		if s.plan.pub[row] < 0 {
 			continue
 		}
-		f := trace.Flow{ID: s.first + 2*int64(row), Name: "dispatch", From: s.published(row, s.pub)}
+		f := trace.Flow{ID: s.first + 2*int64(row), Name: "dispatch", From: s.published(row)}
 		start, end, inner := s.workerSpan(row)
 		f.To = trace.Point{Lane: s.workerLane(row), Time: own(clock.Ns(rows.Start[row]), start, end, inner), Bind: trace.NoID}
 		sink.Flow(&f)
@@ -183,11 +245,11 @@ func (s dispatchSection) Walk(from, to int, sink trace.Sink) {
 // submitArrows draws the arrows from the orchestrator to the scheduler
 // (spec/converter.md §5.5). A host orchestrator's clock does not say how far
 // apart the two are, so it has none.
-func (d *drawing) submitArrows(pub []int32) {
+func (d *drawing) submitArrows() {
 	if len(d.submits.lanes) == 0 || d.submits.host {
 		return
 	}
-	s := submitArrowSection{d, d.number(int64(d.t.Rows.Len())), pub, make([]int32, d.t.Tasks.Len()), make([]int32, d.t.Tasks.Len())}
+	s := submitArrowSection{d, d.number(int64(d.t.Rows.Len())), make([]int32, d.t.Tasks.Len()), make([]int32, d.t.Tasks.Len())}
 	for i := range s.record {
 		s.record[i] = -1
 	}
@@ -202,13 +264,15 @@ func (d *drawing) submitArrows(pub []int32) {
 			}
 		}
 	}
-	for row := range d.t.Rows.Core {
-		if d.t.Rows.Timed(row) && d.t.CoreOf(row).Thread >= 0 && s.record[d.t.Rows.Task[row]] >= 0 {
-			if pub[row] < 0 {
-				d.pic.Report.Unbound["submit→dispatch"]++
-			} else {
-				d.pic.Report.Arrows++
-			}
+	for row, bar := range d.plan.pub {
+		if s.record[d.t.Rows.Task[row]] < 0 {
+			continue
+		}
+		switch {
+		case bar >= 0:
+			d.pic.Report.Arrows++
+		case bar == noBar:
+			d.pic.Report.Unbound["submit→dispatch"]++
 		}
 	}
 	d.add(s)
@@ -217,16 +281,15 @@ func (d *drawing) submitArrows(pub []int32) {
 type submitArrowSection struct {
 	*drawing
 	first        int64
-	pub          []int32
 	lane, record []int32 // per task: its first submit, record −1 if there is none
 }
 
-func (s submitArrowSection) Len() int { return len(s.pub) }
+func (s submitArrowSection) Len() int { return len(s.plan.pub) }
 
 func (s submitArrowSection) Walk(from, to int, sink trace.Sink) {
 	for row := from; row < to; row++ {
 		task := s.t.Rows.Task[row]
-		if s.pub[row] < 0 || s.record[task] < 0 {
+		if s.plan.pub[row] < 0 || s.record[task] < 0 {
 			continue
 		}
 		l, j := int(s.lane[task]), int(s.record[task])
@@ -234,7 +297,7 @@ func (s submitArrowSection) Walk(from, to int, sink trace.Sink) {
 		sink.Flow(&trace.Flow{
 			ID: s.first + int64(row), Name: "submit→dispatch",
 			From: trace.Point{Lane: s.submitLane(l, j), Time: own(end, start, end, s.submits.inner[l][int32(j)]), Bind: trace.NoID},
-			To:   s.published(row, s.pub),
+			To:   s.published(row),
 		})
 	}
 }
@@ -246,9 +309,8 @@ type completed struct {
 	timeline.Finish
 }
 
-// completions draws the arrows of spec/converter.md §5.3: from the bars of a
-// task to the record that completed it, and on to what that record released.
-func (d *drawing) completions(a *anchorage, pub []int32) {
+// completed finds the record that completed each task (spec/converter.md §5.3).
+func (d *drawing) completed() []completed {
 	var list []completed
 	for i := range int32(d.t.Tasks.Len()) {
 		from, to := d.t.Tasks.Rows(i)
@@ -265,13 +327,20 @@ func (d *drawing) completions(a *anchorage, pub []int32) {
 			list = append(list, completed{i, int32(last), f})
 		}
 	}
-	s := completeSection{d, a, list, make([]int64, len(list)+1)}
+	return list
+}
+
+// completions draws the arrows from the bars of a task to the record that
+// completed it.
+func (d *drawing) completions() {
+	list := d.plan.done
+	s := completeSection{d, make([]int64, len(list)+1)}
 	var anchors []anchor
 	n := int64(0)
 	for i := range list {
 		s.first[i] = d.flowID + n
 		for v := range view(2) {
-			anchors = d.ofTask(a, v, list[i].task, anchors[:0])
+			anchors = d.ofTask(d.plan.anchors, v, list[i].task, anchors[:0])
 			n += int64(len(anchors))
 		}
 	}
@@ -279,19 +348,14 @@ func (d *drawing) completions(a *anchorage, pub []int32) {
 	d.number(n)
 	d.pic.Report.Arrows += n
 	d.add(s)
-	if d.t.Graph != nil {
-		d.releases(a, list, pub)
-	}
 }
 
 type completeSection struct {
 	*drawing
-	a     *anchorage
-	list  []completed
 	first []int64
 }
 
-func (s completeSection) Len() int { return len(s.list) }
+func (s completeSection) Len() int { return len(s.plan.done) }
 
 // beforeEnd is how far in front of a bar's end its completion arrow leaves, in ns.
 const beforeEnd = 10
@@ -300,16 +364,16 @@ func (s completeSection) Walk(from, to int, sink trace.Sink) {
 	rows, clock := &s.t.Rows, &s.t.Clock
 	var anchors []anchor
 	for i := from; i < to; i++ {
-		c := &s.list[i]
+		c := &s.plan.done[i]
 		f := trace.Flow{ID: s.first[i], Name: "complete", To: s.completionPoint(c)}
-		anchors = s.ofTask(s.a, viewWorkers, c.task, anchors[:0])
+		anchors = s.ofTask(s.plan.anchors, viewWorkers, c.task, anchors[:0])
 		for _, x := range anchors {
 			start, end, inner := s.workerSpan(int(x.row))
 			f.From = trace.Point{Lane: s.workerLane(int(x.row)), Time: own(end-beforeEnd, start, end, inner), Bind: int64(x.row)}
 			sink.Flow(&f)
 			f.ID++
 		}
-		anchors = s.ofTask(s.a, viewScheds, c.task, anchors[:0])
+		anchors = s.ofTask(s.plan.anchors, viewScheds, c.task, anchors[:0])
 		for _, x := range anchors {
 			start, end := clock.Ns(rows.Dispatch[x.row]), clock.Ns(rows.Finish[x.row])
 			f.From = trace.Point{Lane: s.schedLane(int(x.row)), Time: own(end-beforeEnd, start, end, 0), Bind: s.schedID(int(x.row))}
@@ -334,52 +398,48 @@ type release struct {
 	row            int32 // the consumer's row that was dispatched first
 }
 
-// releases finds the complete records that make consumers ready: the one in
+// released finds the complete records that make consumers ready: the one in
 // which the last of a consumer's predecessors was completed.
-func (d *drawing) releases(a *anchorage, list []completed, pub []int32) {
-	g := d.t.Graph
-	type record struct {
-		end            uint64
-		stream, record int32
+func (d *drawing) released() (out []release, unbound int64) {
+	g, list, pub := d.t.Graph, d.plan.done, d.plan.pub
+	type done struct {
+		end  uint64
+		item int32
 	}
-	var order []record
-	byRecord := map[[2]int32][]int32{}
+	order := make([]done, len(list)) // in the order of the records' ends
 	for i := range list {
-		key := [2]int32{list[i].Stream, list[i].Record}
-		if len(byRecord[key]) == 0 {
-			order = append(order, record{d.t.Rec.Streams[key[0]].Phases.End[key[1]], key[0], key[1]})
-		}
-		byRecord[key] = append(byRecord[key], int32(i))
+		order[i] = done{d.t.Rec.Streams[list[i].Stream].Phases.End[list[i].Record], int32(i)}
 	}
-	slices.SortFunc(order, func(x, y record) int {
-		return cmp.Or(cmp.Compare(x.end, y.end), cmp.Compare(x.stream, y.stream), cmp.Compare(x.record, y.record))
+	slices.SortFunc(order, func(x, y done) int {
+		if c := cmp.Compare(x.end, y.end); c != 0 {
+			return c
+		}
+		a, b := &list[x.item], &list[y.item]
+		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Record, b.Record), cmp.Compare(x.item, y.item))
 	})
 	count := make([]int32, g.Nodes())
-	var out []release
-	for _, r := range order {
-		for _, i := range byRecord[[2]int32{r.stream, r.record}] {
-			node := d.t.Tasks.Node[list[i].task]
-			if node < 0 {
+	for _, o := range order {
+		c := &list[o.item]
+		node := d.t.Tasks.Node[c.task]
+		if node < 0 {
+			continue
+		}
+		for _, q := range g.Succ(node) {
+			if count[q]++; int(count[q]) != len(g.Pred(q)) {
 				continue
 			}
-			for _, q := range g.Succ(node) {
-				if count[q]++; int(count[q]) != len(g.Pred(q)) {
-					continue
-				}
-				row := d.firstDispatch(a, q)
-				if row < 0 || d.t.CoreOf(int(row)).Thread < 0 || d.t.Rows.Dispatch[row] < r.end {
-					continue
-				}
-				if pub[row] < 0 {
-					d.pic.Report.Unbound["complete→ready"]++
-					continue
-				}
-				out = append(out, release{r.stream, r.record, row})
+			row := d.firstDispatch(d.plan.anchors, q)
+			if row < 0 || d.t.CoreOf(int(row)).Thread < 0 || d.t.Rows.Dispatch[row] < o.end {
+				continue
 			}
+			if pub[row] < 0 {
+				unbound++
+				continue
+			}
+			out = append(out, release{c.Stream, c.Record, row})
 		}
 	}
-	d.pic.Report.Arrows += int64(len(out))
-	d.add(releaseSection{d, d.number(int64(len(out))), pub, out})
+	return out, unbound
 }
 
 // firstDispatch is the row of a node that was dispatched first, −1 if none was.
@@ -399,20 +459,18 @@ func (d *drawing) firstDispatch(a *anchorage, node int32) int32 {
 type releaseSection struct {
 	*drawing
 	first int64
-	pub   []int32
-	list  []release
 }
 
-func (s releaseSection) Len() int { return len(s.list) }
+func (s releaseSection) Len() int { return len(s.plan.releases) }
 
 func (s releaseSection) Walk(from, to int, sink trace.Sink) {
 	for i := from; i < to; i++ {
-		r := &s.list[i]
+		r := &s.plan.releases[i]
 		end := s.t.Clock.Ns(s.t.Rec.Streams[r.stream].Phases.End[r.record])
 		sink.Flow(&trace.Flow{
 			ID: s.first + int64(i), Name: "complete→ready",
 			From: s.recordPoint(int(r.stream), r.record, end-beforeEnd),
-			To:   s.published(int(r.row), s.pub),
+			To:   s.published(int(r.row)),
 		})
 	}
 }

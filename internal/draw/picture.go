@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"swimlane/capture"
 	"swimlane/internal/names"
 	"swimlane/timeline"
@@ -20,11 +22,13 @@ type Options struct {
 
 // Report says what became of the capture in the picture.
 type Report struct {
-	Lanes  int // lanes that can carry bars
-	Moved  int // bars on a further sub-lane because they overlap another one
-	Edges  int // distinct edges of the graph
-	Drawn  int // edges whose two ends are drawn, each with an arrow
-	Arrows int64
+	Lanes int // lanes that can carry bars
+	Moved int // bars on a further sub-lane because they overlap another one
+	// Stacked counts the same in the Scheduler View, where tasks overlap by design.
+	Stacked int
+	Edges   int // distinct edges of the graph
+	Drawn   int // edges whose two ends are drawn, each with an arrow
+	Arrows  int64
 	// Reversed counts arrows that run against their edge, because the successor starts first.
 	Reversed int64
 	// Violations counts Worker View arrows named hb_violation.
@@ -63,6 +67,7 @@ type drawing struct {
 	streams    []streamLayout
 	marks      marks
 	submits    submits
+	plan       arrowPlan
 	life       []lifeBar
 	graphs     []timeline.GraphRun
 	graphLanes []group
@@ -99,13 +104,23 @@ func New(t *timeline.Timeline, opt Options) (*Picture, error) {
 
 func (d *drawing) layOut() error {
 	for _, step := range []func() error{
-		d.layOutLifecycle, d.layOutGraphs, d.layOutStreams, d.layOutSubmits, d.layOutWorkers, d.layOutSchedView, d.layOutUploads,
+		d.layOutLifecycle, d.layOutGraphs, d.layOutStreams, d.layOutSubmits, d.placeAllRows,
+		d.layOutWorkers, d.layOutSchedView, d.layOutUploads,
 	} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// placeAllRows finds the sub-lanes of all rows, and prepares their arrows, side by side.
+func (d *drawing) placeAllRows() error {
+	var g errgroup.Group
+	g.Go(d.placeWorkers)
+	g.Go(d.placeScheds)
+	g.Go(func() error { d.planRows(); return nil })
+	return g.Wait()
 }
 
 // functionNames composes every label once.

@@ -11,7 +11,20 @@ type schedView struct {
 	cores         []group
 	index         []int // core → cores, −1 if it is not drawn
 	sub           []uint16
+	subs          []int // sub-lanes per core
+	stacked       int   // rows that are not on the first
 	before, after map[int32][]uint64
+}
+
+func (d *drawing) placeScheds() (err error) {
+	if !d.t.Timed() {
+		return nil
+	}
+	v, rows := &d.scheds, &d.t.Rows
+	v.subs, v.stacked, err = d.placeRows(placer{flat: true}, func(row int) (int64, int64, bool) {
+		return d.t.Clock.Ns(rows.Dispatch[row]), d.t.Clock.Ns(rows.Finish[row]), rows.Timed(row)
+	}, &v.sub)
+	return err
 }
 
 func (d *drawing) layOutSchedView() error {
@@ -21,15 +34,9 @@ func (d *drawing) layOutSchedView() error {
 	v := &d.scheds
 	v.process = d.pic.process(pidSchedView, "Scheduler View")
 	v.before, v.after = map[int32][]uint64{}, map[int32][]uint64{}
-	rows := &d.t.Rows
-	subs, _, err := d.placeRows(placer{flat: true}, func(row int) (int64, int64, bool) {
-		return d.t.Clock.Ns(rows.Dispatch[row]), d.t.Clock.Ns(rows.Finish[row]), rows.Timed(row)
-	}, &v.sub)
-	if err != nil {
-		return err
-	}
+	d.pic.Report.Stacked = v.stacked
 	v.index = make([]int, len(d.t.Cores))
-	for c, g := range d.coreGroups(subs) {
+	for c, g := range d.coreGroups(v.subs) {
 		v.index[c] = -1
 		if g.subs > 0 {
 			v.index[c] = len(v.cores)

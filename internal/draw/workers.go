@@ -15,30 +15,34 @@ type workerView struct {
 	process int
 	cores   []group
 	aicpu   []group
+	subs    []int           // sub-lanes per core
+	moved   int             // rows that are not on the first
 	sub     []uint16        // sub-lane per row; nil if all lie on the first
 	inner   map[int32]int64 // per row, start of the first bar nested in it
 	// Arrows that run against their edge, per row: the tasks at the true ends.
 	before, after map[int32][]uint64
 }
 
-func (d *drawing) layOutWorkers() error {
+func (d *drawing) placeWorkers() (err error) {
 	w := &d.workers
-	w.process = d.pic.process(pidWorkers, "Worker View")
 	w.inner = map[int32]int64{}
-	w.before, w.after = map[int32][]uint64{}, map[int32][]uint64{}
 	rows := &d.t.Rows
-	subs, moved, err := d.placeRows(placer{strict: true, inner: func(outer int32, start int64) {
+	w.subs, w.moved, err = d.placeRows(placer{strict: true, inner: func(outer int32, start int64) {
 		if _, ok := w.inner[outer]; !ok {
 			w.inner[outer] = start
 		}
 	}}, func(row int) (int64, int64, bool) {
 		return d.t.Clock.Ns(rows.Receive[row]), d.t.Clock.Ns(rows.End[row]), true
 	}, &w.sub)
-	if err != nil {
-		return err
-	}
-	d.pic.Report.Moved += moved
-	w.cores = d.coreGroups(subs)
+	return err
+}
+
+func (d *drawing) layOutWorkers() error {
+	w := &d.workers
+	w.process = d.pic.process(pidWorkers, "Worker View")
+	w.before, w.after = map[int32][]uint64{}, map[int32][]uint64{}
+	d.pic.Report.Moved += w.moved
+	w.cores = d.coreGroups(w.subs)
 	next := d.pic.lanes(w.process, tidCore, 10, w.cores)
 	return d.layOutAICPU(max(next, tidAICPU))
 }

@@ -108,7 +108,11 @@ func New(r io.Reader) *Scanner {
 	if known, ok := r.(interface{ Len() int }); ok {
 		size = min(size, max(known.Len()+1, 64)) // a short text in memory
 	}
-	s := &Scanner{r: r, buf: make([]byte, size)}
+	return newSize(r, size)
+}
+
+func newSize(r io.Reader, window int) *Scanner {
+	s := &Scanner{r: r, buf: make([]byte, window)}
 	for s.end < 3 && s.fill() {
 	}
 	if bytes.HasPrefix(s.buf[:s.end], []byte("\xef\xbb\xbf")) {

@@ -22,9 +22,9 @@ func laneHeads(p *trace.Picture) []laneHead {
 	heads := make([]laneHead, len(p.Lanes))
 	for i, l := range p.Lanes {
 		b := append([]byte(nil), `"pid":`...)
-		b = strconv.AppendUint(b, uint64(p.Processes[l.Process].PID), 10)
+		b = appendUint(b, uint64(p.Processes[l.Process].PID))
 		b = append(b, `,"tid":`...)
-		b = strconv.AppendUint(b, uint64(l.TID), 10)
+		b = appendUint(b, uint64(l.TID))
 		heads[i] = append(b, `,"ts":`...)
 	}
 	return heads
@@ -62,7 +62,7 @@ func (e *encoder) Slice(s *trace.Slice) {
 	}
 	if s.ID != trace.NoID {
 		b = append(b, `,"id":`...)
-		b = strconv.AppendInt(b, s.ID, 10)
+		b = appendInt(b, s.ID)
 	}
 	b = append(b, `,"name":`...)
 	b = jsonscan.AppendString(b, s.Name)
@@ -82,7 +82,7 @@ func (e *encoder) place(b []byte, s *trace.Slice) []byte {
 func (e *encoder) Flow(f *trace.Flow) {
 	e.counts.Flows++
 	b := append(e.buf, ",\n{\"cat\":\"flow\",\"id\":"...)
-	b = strconv.AppendInt(b, f.ID, 10)
+	b = appendInt(b, f.ID)
 	b = append(b, `,"name":"`...)
 	b = append(b, f.Name...)
 	b = append(b, `","ph":"s",`...)
@@ -90,7 +90,7 @@ func (e *encoder) Flow(f *trace.Flow) {
 	b = AppendMicros(b, f.From.Time)
 	b = flowTail(b, f, f.From.Bind)
 	b = append(b, "},\n{\"cat\":\"flow\",\"id\":"...)
-	b = strconv.AppendInt(b, f.ID, 10)
+	b = appendInt(b, f.ID)
 	b = append(b, `,"name":"`...)
 	b = append(b, f.Name...)
 	b = append(b, `","ph":"f",`...)
@@ -104,13 +104,13 @@ func (e *encoder) Flow(f *trace.Flow) {
 func flowTail(b []byte, f *trace.Flow, bind int64) []byte {
 	if f.Counted {
 		b = append(b, `,"input_task_count":`...)
-		b = strconv.AppendInt(b, f.InputTasks, 10)
+		b = appendInt(b, f.InputTasks)
 		b = append(b, `,"output_task_count":`...)
-		b = strconv.AppendInt(b, f.OutputTasks, 10)
+		b = appendInt(b, f.OutputTasks)
 	}
 	if bind != trace.NoID {
 		b = append(b, `,"bind_id":`...)
-		b = strconv.AppendInt(b, bind, 10)
+		b = appendInt(b, bind)
 	}
 	return b
 }
@@ -124,9 +124,9 @@ func (e *encoder) Counter(c *trace.Counter) {
 	b = append(b, `","name":"`...)
 	b = append(b, c.Name...)
 	b = append(b, `","ph":"C","pid":`...)
-	b = strconv.AppendUint(b, uint64(e.pic.Processes[c.Process].PID), 10)
+	b = appendUint(b, uint64(e.pic.Processes[c.Process].PID))
 	b = append(b, `,"tid":`...)
-	b = strconv.AppendUint(b, uint64(c.TID), 10)
+	b = appendUint(b, uint64(c.TID))
 	b = append(b, `,"ts":`...)
 	b = AppendMicros(b, c.Time)
 	e.buf = append(b, '}')
@@ -143,9 +143,9 @@ func appendArgs(b []byte, args []trace.Arg) []byte {
 		b = append(b, '"', ':')
 		switch a.Kind {
 		case trace.Uint:
-			b = strconv.AppendUint(b, a.Num, 10)
+			b = appendUint(b, a.Num)
 		case trace.Int:
-			b = strconv.AppendInt(b, int64(a.Num), 10)
+			b = appendInt(b, int64(a.Num))
 		case trace.Micros:
 			b = AppendMicros(b, int64(a.Num))
 		case trace.Text:
@@ -158,7 +158,7 @@ func appendArgs(b []byte, args []trace.Arg) []byte {
 				if k > 0 {
 					b = append(b, ',')
 				}
-				b = strconv.AppendInt(b, int64(v), 10)
+				b = appendInt(b, int64(v))
 			}
 			b = append(b, ']')
 		case trace.Null:
@@ -170,11 +170,71 @@ func appendArgs(b []byte, args []trace.Arg) []byte {
 
 // AppendMicros appends ns as µs with three decimals, never in exponent form.
 func AppendMicros(b []byte, ns int64) []byte {
+	v := uint64(ns)
 	if ns < 0 {
 		b = append(b, '-')
-		ns = -ns
+		v = -v
 	}
-	us, rest := uint64(ns)/1000, uint64(ns)%1000
-	b = strconv.AppendUint(b, us, 10)
-	return append(b, '.', '0'+byte(rest/100), '0'+byte(rest/10%10), '0'+byte(rest%10))
+	us := v / 1000
+	rest := v - 1000*us
+	b = appendUint(b, us)
+	tens := rest / 10
+	return append(b, '.', pairs[2*(tens/10)+1], pairs[2*(tens%10)+1], '0'+byte(rest-10*tens))
+}
+
+const pairs = "0001020304050607080910111213141516171819" +
+	"2021222324252627282930313233343536373839" +
+	"4041424344454647484950515253545556575859" +
+	"6061626364656667686970717273747576777879" +
+	"8081828384858687888990919293949596979899"
+
+// appendUint is strconv.AppendUint without the detour over a buffer of its own:
+// half of a trace is numbers.
+func appendUint(b []byte, v uint64) []byte {
+	if v < 10 {
+		return append(b, '0'+byte(v))
+	}
+	n := digits(v)
+	from := len(b)
+	b = append(b, "00000000000000000000"[:n]...)
+	out := b[from : from+n]
+	for v >= 100 {
+		q := v / 100
+		r := 2 * (v - 100*q)
+		n -= 2
+		out[n], out[n+1] = pairs[r], pairs[r+1]
+		v = q
+	}
+	if v >= 10 {
+		out[0], out[1] = pairs[2*v], pairs[2*v+1]
+	} else {
+		out[0] = '0' + byte(v)
+	}
+	return b
+}
+
+// digits is the number of decimal digits of v.
+func digits(v uint64) int {
+	n := 1
+	for {
+		switch {
+		case v < 10:
+			return n
+		case v < 100:
+			return n + 1
+		case v < 1000:
+			return n + 2
+		case v < 10000:
+			return n + 3
+		}
+		v /= 10000
+		n += 4
+	}
+}
+
+func appendInt(b []byte, v int64) []byte {
+	if v < 0 {
+		return appendUint(append(b, '-'), -uint64(v))
+	}
+	return appendUint(b, uint64(v))
 }

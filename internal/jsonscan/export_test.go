@@ -1,0 +1,4 @@
+package jsonscan
+
+// NewSize is New with another first window.
+var NewSize = newSize
