@@ -1,6 +1,10 @@
 package capture
 
-import "swimlane/internal/jsonscan"
+import (
+	"strconv"
+
+	"swimlane/internal/jsonscan"
+)
 
 // metadata reads the metadata object (spec/records.md §2.2).
 func (d *reader) metadata() {
@@ -146,21 +150,22 @@ func (d *reader) hostCapture() {
 
 // rawCount reads a count and appends its text.
 func (d *reader) rawCount(h *HostCapture) OptInt {
-	if k := d.s.Peek(); k != jsonscan.Number && k != jsonscan.String {
-		h.Raw = d.s.Raw(h.Raw)
+	switch d.s.Peek() {
+	case jsonscan.Number:
+		n := OptInt{V: d.s.Int64(), Set: true}
+		h.Raw = strconv.AppendInt(h.Raw, n.V, 10)
+		return n
+	case jsonscan.String:
+		text := d.s.Text()
+		h.Raw = jsonscan.AppendString(h.Raw, text)
+		v, ok := jsonscan.ParseInt(text)
+		if i, fits := v.Int64(); ok && fits {
+			return OptInt{V: i, Set: true}
+		}
 		return OptInt{}
 	}
-	if d.s.Peek() == jsonscan.Number {
-		v := d.s.Int()
-		h.Raw = append(h.Raw, v.String()...)
-		i, ok := v.Int64()
-		return OptInt{V: i, Set: ok}
-	}
-	text := d.s.Text()
-	h.Raw = jsonscan.AppendString(h.Raw, text)
-	v, ok := jsonscan.ParseInt(text)
-	i, fits := v.Int64()
-	return OptInt{V: i, Set: ok && fits}
+	h.Raw = d.s.Raw(h.Raw)
+	return OptInt{}
 }
 
 // accounting sums the losses that the collector counted (spec/collector.md §7.3).
@@ -173,10 +178,11 @@ func (d *reader) accounting() {
 		}
 		d.object(func(string) {
 			d.object(func(key string) {
-				n := d.optInt().V
 				switch key {
 				case "dropped", "host_lost", "unflushed":
-					d.out.Loss.Accounting = addCount(d.out.Loss.Accounting, n)
+					d.out.Loss.Accounting = addCount(d.out.Loss.Accounting, d.count())
+				default:
+					s.Skip()
 				}
 			})
 		})

@@ -111,16 +111,16 @@ func (d *reader) metricField(key []byte, m *metric) {
 	}
 }
 
-// depths reads three queue depths; another number of them, or anything else, is no depths.
+// depths reads three queue depths; another number of them, or anything else, is
+// no depths. The place of one beyond its range is the end of the array, which is
+// known whichever way the array was read.
 func (d *reader) depths(out *[3]int32) bool {
 	s := d.s
-	s.Peek()
-	at := s.Offset()
 	var row [3]uint64
 	if n, ok := s.Row(row[:]); ok {
 		for k, v := range row[:n] {
 			if v > math.MaxInt32 {
-				s.FailAt(at, badDepth, v)
+				s.Fail(badDepth, v)
 				return false
 			}
 			out[k] = int32(v)
@@ -132,6 +132,7 @@ func (d *reader) depths(out *[3]int32) bool {
 		return false
 	}
 	n, good := 0, true
+	beyond := ""
 	s.BeginArray()
 	for ; s.Elem(); n++ {
 		if k := s.Peek(); k != jsonscan.Number && k != jsonscan.String {
@@ -139,15 +140,19 @@ func (d *reader) depths(out *[3]int32) bool {
 			good = false
 			continue
 		}
-		at := s.Offset()
 		v := s.Int()
 		if v.Neg || v.Mag > math.MaxInt32 {
-			s.FailAt(at, badDepth, v)
-			return false
+			if beyond == "" {
+				beyond = v.String()
+			}
+			continue
 		}
 		if n < 3 {
 			out[n] = int32(v.Mag)
 		}
+	}
+	if beyond != "" {
+		s.Fail(badDepth, beyond)
 	}
 	return good && n == 3
 }

@@ -237,6 +237,7 @@ type signedRow struct {
 func (d *reader) schedRows(section string) (first *Error) {
 	s := d.s
 	var row [maxColumns]uint64
+	width := 4
 	s.BeginArray()
 	for i := 0; s.Elem(); i++ {
 		at := s.Offset()
@@ -248,9 +249,10 @@ func (d *reader) schedRows(section string) (first *Error) {
 		}
 		if n == 5 && i == 0 {
 			d.setIdentity("scheduler rows of five columns")
+			width = 5 // refused as a whole, see unsupported
 		}
 		if n != 4 {
-			if first == nil && !(n == 5 && d.identity != "") {
+			if first == nil && n != width {
 				found := fmt.Sprintf("row %d with %d columns, byte %d", i, n, at)
 				if n < 0 {
 					found = fmt.Sprintf("row %d that is no array, byte %d", i, at)

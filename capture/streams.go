@@ -146,7 +146,7 @@ func (d *reader) streamField(st *Stream, key string) {
 		d.object(func(key string) {
 			switch key {
 			case "dropped":
-				st.Dropped = max(d.optInt().V, 0)
+				st.Dropped = max(d.count(), 0)
 			case "truncated":
 				st.Truncated = s.Peek() == jsonscan.True
 				s.Skip()

@@ -141,8 +141,8 @@ func (t *Timeline) idle(n int) {
 	var gaps uint64
 	started := false
 	for _, j := range work {
-		if s.Nested != nil && s.Nested[j] {
-			continue
+		if s.Nested != nil && s.Nested[j] || p.Start[j] == 0 {
+			continue // an archived record without a start says nothing about gaps
 		}
 		if !started {
 			first, started = p.Start[j], true
@@ -152,10 +152,10 @@ func (t *Timeline) idle(n int) {
 				s.Gaps = append(s.Gaps, [2]uint64{end, p.Start[j]})
 			}
 		}
-		end = max(end, p.End[j])
+		end = max(end, p.Start[j], p.End[j]) // archived records may end before they start
 	}
 	s.IdleNs = t.Clock.Span(gaps)
-	if started && end >= first {
+	if started {
 		s.BusyNs = t.Clock.Span(end - first - gaps)
 	}
 	if s.RecordsIdle {

@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"swimlane/capture"
 	"swimlane/internal/draw"
-	"swimlane/internal/outfile"
 	"swimlane/trace/chrome"
 )
 
@@ -64,120 +62,120 @@ func newConvert(e *env) *cobra.Command {
   swimlane convert chip_swimlane_records.json -o trace.json --overhead --idle
   swimlane convert records.json -k kernel_config.py --deps-json ../other/deps.json
   swimlane convert records.json -o - | gzip > trace.json.gz`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("CAPTURE"),
 	}
 	o.flags(cmd)
+	o.orderFlag(cmd)
+	cmd.Flags().BoolVar(&o.idle, "idle", false, "draw the gaps between the work of a scheduler thread as idle bars")
 	cmd.RunE = runE(func(cmd *cobra.Command, args []string) error { return convert(cmd.Context(), e, o, args) })
 	return cmd
 }
 
-// newConverterAlias answers to the ecosystem's tool name with that tool's options.
-func newConverterAlias(e *env) *cobra.Command {
-	o := &convertOptions{alias: true}
-	cmd := &cobra.Command{
-		Use:    "swimlane_converter [CAPTURE]",
-		Short:  "The former name of convert, for scripts",
-		Hidden: true,
-		Args:   cobra.MaximumNArgs(1),
-	}
-	o.flags(cmd)
-	cmd.RunE = runE(func(cmd *cobra.Command, args []string) error { return convert(cmd.Context(), e, o, args) })
-	return cmd
-}
-
+// flags adds the options that the ecosystem's tool has too.
 func (o *convertOptions) flags(cmd *cobra.Command) {
+	o.inputOptions.flags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "output `FILE`, - for standard output (default: merged_swimlane.json beside the input)")
-	o.inputOptions.flags(f)
 	f.BoolVar(&o.overhead, "overhead", false, "add counter tracks: idle cores, ready tasks, and where both exist (needs deps.json)")
-	f.BoolVar(&o.idle, "idle", false, "draw the gaps between the work of a scheduler thread as idle bars")
-	f.StringVar(&o.ranks.dispatch, "dispatch", "", "directory of several ranks: capture dN of every rank")
-	f.StringVar(&o.ranks.dispatchID, "dispatch-id", "", "directory of several ranks: parent dispatch RUN:TASK")
+	f.StringVar(&o.ranks.dispatch, "dispatch", "", "directory of several ranks: capture `dN` of every rank")
+	f.StringVar(&o.ranks.dispatchID, "dispatch-id", "", "directory of several ranks: parent dispatch `RUN:TASK`")
 	f.StringArrayVar(&o.ranks.hostLog, "host-log", nil, "directory of several ranks: host log `FILE`")
 	f.StringArrayVar(&o.ranks.rankPID, "rank-pid", nil, "directory of several ranks: process of a rank")
 	for _, name := range []string{"dispatch", "dispatch-id", "host-log", "rank-pid"} {
 		f.MarkHidden(name)
 	}
 	cmd.MarkFlagFilename("output", "json")
-	cmd.MarkFlagFilename("func-names", "json")
-	cmd.MarkFlagFilename("deps-json", "json", "gz")
-	cmd.MarkFlagFilename("kernel-config", "py")
-	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"json", "gz"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// check refuses options that do not go with the input.
+func (o *convertOptions) check(arg string) error {
+	if o.ranks.dispatch == "" && o.ranks.dispatchID == "" {
+		return nil
 	}
+	if st, err := os.Stat(arg); arg != "" && err == nil && st.IsDir() {
+		return nil
+	}
+	return errors.New("--dispatch and --dispatch-id are only valid when input is a dfx_outputs directory")
 }
 
 func convert(ctx context.Context, e *env, o *convertOptions, args []string) error {
 	arg := first(args)
-	if o.ranks.dispatch != "" || o.ranks.dispatchID != "" {
-		if st, err := os.Stat(arg); arg == "" || err != nil || !st.IsDir() {
-			return errors.New("--dispatch and --dispatch-id are only valid when input is a dfx_outputs directory")
-		}
+	if err := o.check(arg); err != nil {
+		return err
 	}
-	p := newProgress(e.stderr)
-	defer p.done()
-	l, err := load(arg, &o.inputOptions, p, false)
+	l, err := find(arg, &o.inputOptions)
 	if err != nil {
 		return err
 	}
+	place := o.output
+	if place == "" {
+		if place, err = l.besideRecords("merged_swimlane.json"); err != nil {
+			return err
+		}
+	}
+	out, err := e.create(place, l.inputs)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	var words io.Writer = e.stdout
+	if out.toStdout() {
+		words = e.stderr
+	}
+	v := newVerbose(words, o.verbose)
+	p := newProgress(e.stderr)
+	defer p.done()
+
+	v.input(l)
+	if err := l.read(&o.inputOptions, p, false); err != nil {
+		return err
+	}
+	l.warnArrowless()
+	p.done()
+	v.capture(l)
+	l.printWarnings(e.stderr)
+	v.drawing(l)
 	pic, err := draw.New(l.timeline, draw.Options{Names: l.names.Map, Overhead: o.overhead, Idle: o.idle})
 	if err != nil {
 		return err
 	}
-	l.warnings = append(l.warnings, pic.Report.Warnings...)
-	if o.overhead && !l.edges {
-		l.warnings = append(l.warnings, capture.Warning{Code: "overhead-without-deps", Count: 1,
-			Text: "--overhead needs deps.json for task readiness; no deps found, Overhead Analysis track skipped."})
-	}
-	output := o.output
-	if output == "" {
-		output = beside(l.records, "merged_swimlane.json")
-	}
-	counts, err := writeTrace(ctx, e, output, l.inputs, pic, p)
-	if err != nil {
+	v.picture(l, pic)
+	counts, err := writeTrace(ctx, out, pic, p)
+	if err = out.close(err); err != nil {
 		return err
 	}
 	p.done()
-	console := e.stdout
-	if output == "-" {
-		console = e.stderr
+	l.warnings = append(l.warnings, pic.Report.Warnings...)
+	if o.overhead && !l.edges {
+		l.warn("overhead-without-deps", 1, "--overhead needs deps.json for task readiness; no deps found, Overhead Analysis track skipped.")
 	}
-	printWarnings(e.stderr, l.warnings)
-	return printSummary(console, o, l, pic, output, counts)
+	l.printWarnings(e.stderr)
+	s := &summary{o, l, pic, out.name, counts}
+	v.written(s)
+	return s.print(words)
 }
 
-func writeTrace(ctx context.Context, e *env, output string, inputs []string, pic *draw.Picture, p *progress) (chrome.Counts, error) {
+// warnArrowless says what a picture without a graph lacks (spec/converter.md §8.3).
+func (l *loaded) warnArrowless() {
+	if !l.edges {
+		l.warn("no-deps", 1, "no usable deps.json at %s; Perfetto trace will have no dependency arrows. "+
+			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to add them.", l.deps)
+	}
+}
+
+func writeTrace(ctx context.Context, out io.Writer, pic *draw.Picture, p *progress) (chrome.Counts, error) {
 	opt := chrome.Options{}
-	if p.w != nil {
-		p.stage("writing", pic.Items())
-		report := p.part()
+	p.stage("writing", pic.Items())
+	if report := p.part(); report != nil {
 		opt.Progress = func(done, _ int64) { report(done) }
 	}
-	if output == "-" {
-		counts, err := chrome.Write(ctx, e.stdout, pic.Trace(), opt)
-		return counts, writeError("standard output", err)
-	}
-	out, err := outfile.Create(output, inputs...)
-	if err != nil {
-		return chrome.Counts{}, err
-	}
-	defer out.Discard()
-	counts, err := chrome.Write(ctx, out, pic.Trace(), opt)
-	if err == nil {
-		err = out.Commit()
-	}
-	return counts, writeError(output, err)
+	return chrome.Write(ctx, out, pic.Trace(), opt)
 }
 
-func writeError(where string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("cannot write %s: %w; nothing was left behind", where, err)
-}
-
-func printWarnings(w io.Writer, warnings []capture.Warning) {
-	for _, x := range warnings {
+// printWarnings prints those that were not printed yet.
+func (l *loaded) printWarnings(w io.Writer) {
+	for _, x := range l.warnings[l.printed:] {
 		fmt.Fprintln(w, "Warning: "+x.Text)
 	}
+	l.printed = len(l.warnings)
 }

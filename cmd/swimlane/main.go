@@ -13,14 +13,18 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/term"
 )
 
-// The exit codes.
+// The exit codes. A signal that ends the program gives 128 and its number, as
+// shells have it: 130 for SIGINT.
 const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
+	exitOK         = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitSignal     = 128
+	exitBrokenPipe = exitSignal + int(syscall.SIGPIPE)
 )
 
 func main() {
@@ -29,15 +33,40 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(40)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A reader of the standard output that goes away must not end the program
+	// before it has put away what it was writing elsewhere: see console.
+	signal.Ignore(syscall.SIGPIPE)
+	stop := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as under nohup
+			signal.Notify(stop, s)
+		}
+	}
 	args := os.Args[1:]
 	// Scripts that call a tool of the ecosystem by name can link that name to this binary.
 	if name := filepath.Base(os.Args[0]); slices.Contains(aliases, name) {
 		args = append([]string{name}, args...)
 	}
-	code := run(ctx, args, os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	e := newEnv(os.Stdin, os.Stdout, os.Stderr)
+	done := make(chan int, 1)
+	go func() { done <- e.run(context.Background(), args) }()
+	select {
+	case code := <-done:
+		os.Exit(code)
+	case s := <-stop:
+		// The command may be waiting for a pipe, so nothing waits for it: all
+		// that must not stay behind are unfinished outputs.
+		e.outputs.Abandon()
+		if term.IsTerminal(int(os.Stderr.Fd())) {
+			fmt.Fprint(os.Stderr, "\r\x1b[K") // the rest of a progress bar
+		}
+		fmt.Fprintln(os.Stderr, "Error: interrupted")
+		code := exitSignal
+		if n, ok := s.(syscall.Signal); ok {
+			code += int(n)
+		}
+		os.Exit(code)
+	}
 }
 
 // usageError marks a wrong call: exit code 2.
@@ -55,27 +84,41 @@ var errSilent = errors.New("")
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot(&env{stdin: stdin, stdout: stdout, stderr: stderr})
+	return newEnv(stdin, stdout, stderr).run(ctx, args)
+}
+
+func (e *env) run(ctx context.Context, args []string) int {
+	root := newRoot(e)
+	if len(args) > 0 && slices.Contains(aliases, args[0]) {
+		// Under its own name, not as a command of swimlane.
+		root, args = newConverterAlias(e), args[1:]
+	}
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	var fail failure
 	switch {
-	case err == nil:
-		return exitOK
+	case errors.Is(e.stdout.err, syscall.EPIPE):
+		// Whoever read us has enough, as head does. That is no failure to talk about.
+		return exitBrokenPipe
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "Error: interrupted; no output was left behind")
-		return exitInterrupted
+		fmt.Fprintln(e.stderr, "Error: interrupted")
+		return exitSignal + int(syscall.SIGINT)
+	case err == nil && e.stdout.err == nil:
+		return exitOK
+	case err == nil || errors.Is(err, e.stdout.err) || errors.Is(err, errSilent) && e.stdout.err != nil:
+		fmt.Fprintf(e.stderr, "Error: cannot write the standard output: %v\n", e.stdout.err)
+		return exitFailed
 	case errors.As(err, &fail) && !errors.As(err, &usageError{}):
 		if !errors.Is(err, errSilent) {
-			fmt.Fprintln(stderr, "Error: "+err.Error())
+			fmt.Fprintln(e.stderr, "Error: "+err.Error())
 		}
 		return exitFailed
 	default:
-		fmt.Fprintln(stderr, "Error: "+strings.TrimSpace(err.Error()))
-		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
+		fmt.Fprintln(e.stderr, "Error: "+strings.TrimSpace(err.Error()))
+		fmt.Fprintf(e.stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		return exitUsage
 	}
 }

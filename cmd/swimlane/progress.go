@@ -33,7 +33,7 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// stage begins something of the given size.
+// stage begins something of the given size; 0 if that is not known.
 func (p *progress) stage(name string, all int64) {
 	if p.w == nil {
 		return
@@ -42,6 +42,9 @@ func (p *progress) stage(name string, all int64) {
 	defer p.mu.Unlock()
 	p.clear()
 	p.name, p.all, p.parts = name, all, nil
+	if all <= 0 {
+		p.all = -1 // shown as a spinner
+	}
 }
 
 // part returns a function that reports how much of one part of the stage is done.
@@ -68,14 +71,17 @@ func (p *progress) show() {
 	}
 	p.drawn = now
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions64(max(p.all, 1), progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.name),
+		p.bar = progressbar.NewOptions64(p.all, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.name),
 			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
 	}
 	var done int64
 	for _, n := range p.parts {
 		done += *n
 	}
-	p.bar.Set64(min(done, p.all-1))
+	if p.all > 0 {
+		done = min(done, p.all-1) // the bar ends when the stage does, not before
+	}
+	p.bar.Set64(done)
 }
 
 func (p *progress) clear() {

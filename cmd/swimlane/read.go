@@ -5,12 +5,11 @@ import (
 
 	"swimlane/internal/draw"
 	"swimlane/internal/model"
-	"swimlane/internal/outfile"
 )
 
 func newRead(e *env) *cobra.Command {
-	o := &inputOptions{}
-	output := "-"
+	o := &inputOptions{nameless: true}
+	place := toStdout
 	cmd := &cobra.Command{
 		Use:   "read [CAPTURE]",
 		Short: "Print the joined model of a capture as JSON, for scripts",
@@ -18,35 +17,50 @@ func newRead(e *env) *cobra.Command {
 rows (kernel and scheduler times joined, sorted by task id), the scheduler
 records, the orchestrator records and the host's, every time in µs from the
 capture's zero. Values that a capture does not have are absent. One row a line,
-so line tools work too; task ids are numbers of 64 bits.`,
+so line tools work too; task ids are numbers of 64 bits. Functions are ids, -1
+without a task graph.
+
+CAPTURE is what convert takes. With --verbose, what is read and found goes to the
+standard error.`,
 		Example: `  swimlane read | jq '[.tasks[].duration_us] | add'
   swimlane read chip_swimlane_records.json -o model.json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("CAPTURE"),
 	}
-	o.flags(cmd.Flags())
-	cmd.Flags().StringVarP(&output, "output", "o", output, "output `FILE`, - for standard output")
+	o.namelessFlags(cmd)
+	o.orderFlag(cmd)
+	cmd.Flags().StringVarP(&place, "output", "o", place, "output `FILE`, - for standard output")
+	cmd.MarkFlagFilename("output", "json")
 	cmd.RunE = runE(func(_ *cobra.Command, args []string) error {
-		p := newProgress(e.stderr)
-		defer p.done()
-		l, err := load(first(args), o, p, true)
+		l, err := find(first(args), o)
 		if err != nil {
 			return err
 		}
-		p.done()
-		printWarnings(e.stderr, l.warnings)
-		metadata := draw.Metadata(l.timeline)
-		if output == "-" {
-			return writeError("standard output", model.Write(e.stdout, l.timeline, metadata))
-		}
-		out, err := outfile.Create(output, l.inputs...)
+		out, err := e.create(place, l.inputs)
 		if err != nil {
 			return err
 		}
-		defer out.Discard()
-		if err = model.Write(out, l.timeline, metadata); err == nil {
-			err = out.Commit()
+		defer out.discard()
+		if err := l.show(e, o, true); err != nil {
+			return err
 		}
-		return writeError(output, err)
+		return out.close(model.Write(out, l.timeline, draw.Metadata(l.timeline)))
 	})
 	return cmd
+}
+
+// show reads a capture for a command whose standard output is for scripts: all
+// words go to the standard error.
+func (l *loaded) show(e *env, o *inputOptions, extras bool) error {
+	v := newVerbose(e.stderr, o.verbose)
+	p := newProgress(e.stderr)
+	defer p.done()
+	v.input(l)
+	if err := l.read(o, p, extras); err != nil {
+		return err
+	}
+	l.warnFunctionless()
+	p.done()
+	v.capture(l)
+	l.printWarnings(e.stderr)
+	return nil
 }

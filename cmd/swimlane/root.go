@@ -1,16 +1,8 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 )
-
-// env is where a command reads and writes.
-type env struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-}
 
 // aliases are names of the ecosystem's tools that scripts may go on using.
 var aliases = []string{"swimlane_converter"}
@@ -28,26 +20,62 @@ which core ran what and when, what the schedulers did, who waited for whom.
   swimlane check      tells what a viewer would lose or misplace in a trace file
 
 A capture is a chip_swimlane_records.json, with deps.json (the task graph) and
-name_map_*.json (function names) beside it if they were captured.`,
+name_map_*.json (function names) beside it if they were captured.
+
+The exit code is 0 on success, 1 if an input cannot be used, 2 for a wrong call.`,
 		Example: `  swimlane convert                                     # newest capture below outputs/
   swimlane convert outputs/TestPA_basic_20260416_151301
   swimlane stats chip_swimlane_records.json --format csv`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(newConvert(e), newConverterAlias(e), newStats(e), newRead(e), newCheck(e), newVersion(e))
+	root.SetVersionTemplate(versionText())
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(newHelp())
+	root.AddCommand(newConvert(e), newStats(e), newRead(e), newCheck(e), newVersion(e), newCompletion(e))
+	alias := newConverterAlias(e)
+	alias.Hidden = true
+	root.AddCommand(alias)
 	return root
+}
+
+// newHelp is cobra's help command, except that an unknown command is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 && target == cmd.Root() {
+				return knownCommand(cmd.Root(), args)
+			}
+			target.InitDefaultHelpFlag()
+			target.InitDefaultVersionFlag()
+			return target.Help()
+		},
+	}
 }
 
 // runE wraps a command's work: what fails inside is a failed input, unless it says otherwise.
 func runE(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		if err := noEmptyFlags(cmd); err != nil {
+			return err
+		}
 		if err := work(cmd, args); err != nil {
 			return failure{err}
 		}
 		return nil
 	}
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }

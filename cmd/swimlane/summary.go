@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"swimlane/internal/analysis/stats"
 	"swimlane/internal/draw"
@@ -15,54 +16,100 @@ import (
 // noArrows is printed where there is no graph (spec/converter.md §8.3).
 const noArrows = "  Flow events: 0 (no deps.json — re-run dep_gen and pass --deps-json to add arrows)"
 
-// printSummary says on one screen what was read, drawn and lost.
-func printSummary(w io.Writer, o *convertOptions, l *loaded, pic *draw.Picture, output string, counts chrome.Counts) error {
-	t, r := l.timeline, &pic.Report
-	table := stats.Compute(t, l.names.Map, draw.ThreadNames(t))
+// summary is what a conversion read, drew and lost.
+type summary struct {
+	o      *convertOptions
+	l      *loaded
+	pic    *draw.Picture
+	output string
+	counts chrome.Counts
+}
+
+// screen is how many lines a summary may have.
+const screen = 40
+
+// print says it on one screen.
+func (s *summary) print(w io.Writer) error {
+	table := stats.Compute(s.l.timeline, s.l.names.Map, draw.ThreadNames(s.l.timeline))
+	if s.o.alias {
+		return s.printAlias(w, table)
+	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	where := output
-	if output == "-" {
+	where := s.output
+	if where == toStdout {
 		where = "the trace"
 	}
 	line("\n✓ Conversion complete")
-	line("  Input:  %s", l.records)
-	line("  Output: %s", output)
-	line("          %s: %s slices, %s arrows, %s counter samples", size(counts.Bytes), thousands(counts.Slices), thousands(counts.Flows), thousands(counts.Counters))
-	producer := table.Producer
-	if producer == "" {
-		producer = "none"
-	}
-	line("  Level:  %d (%s), scheduler timing by %s", table.Level, stats.Caption(table.Level), producer)
-	line("  Tasks:  %s in %s rows on %d cores%s; %d lanes%s", thousands(int64(table.Tasks)), thousands(int64(table.Total.Count)),
-		table.Cores, spmd(r.SPMD), r.Lanes, moved(r.Moved))
-	if l.edges {
-		line("  Arrows: %s of %s edges of the graph drawn%s", thousands(int64(r.Drawn)), thousands(int64(r.Edges)), violations(r))
-	} else {
-		line("%s", noArrows)
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Unbound)) {
-		line("          %s %s arrow(s) left out: no bar lies where they would start or end", thousands(r.Unbound[name]), name)
-	}
-	line("  Lost:   %s", losses(l))
-	for _, name := range slices.Sorted(maps.Keys(r.Legacy)) {
-		line("          %s record(s) of the old kind %s are not drawn", thousands(r.Legacy[name]), name)
-	}
-	if idle := table.IdleLine(); idle != "" {
-		line("  Idle:   %s", idle)
-	}
-	line("  Warnings: %s", warningCounts(l))
+	line("  Input:  %s", s.l.records)
+	line("  Output: %s (%s: %s slices, %s arrows, %s counter samples)", s.output, size(s.counts.Bytes),
+		thousands(s.counts.Slices), thousands(s.counts.Flows), thousands(s.counts.Counters))
+	s.found(line, table)
 	line("\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s", where)
 	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	if strings.Count(b.String(), "\n")+table.TextLines() > screen {
+		return table.Short(w)
+	}
+	return table.Text(w)
+}
+
+// printAlias says it in the words that scripts know (spec/converter.md §8.3).
+func (s *summary) printAlias(w io.Writer, table *stats.Table) error {
+	if _, err := fmt.Fprintf(w, "\n✓ Conversion complete\n  Input:  %s\n  Output: %s\n\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s\n",
+		s.l.records, s.output, s.output); err != nil {
 		return err
 	}
 	if err := table.Text(w); err != nil {
 		return err
 	}
-	if o.alias {
-		fmt.Fprintln(w, "\nScheduler-overhead deep-dive: run sched_overhead_analysis manually with a separately-captured deps.json (--enable-dep-gen).")
+	_, err := fmt.Fprintln(w, "\nScheduler-overhead deep-dive: run sched_overhead_analysis manually with a separately-captured deps.json (--enable-dep-gen).")
+	return err
+}
+
+// found says what is in the picture, and what is not.
+func (s *summary) found(line func(string, ...any), table *stats.Table) {
+	r := &s.pic.Report
+	producer := table.Producer
+	if producer == "" {
+		producer = "nobody"
 	}
-	return nil
+	line("  Level:  %d (%s), scheduler timing by %s", table.Level, stats.Caption(table.Level), producer)
+	line("  Tasks:  %s in %s rows on %d cores%s; %d lanes%s", thousands(int64(table.Tasks)), thousands(int64(table.Total.Count)),
+		table.Cores, spmd(r.SPMD), r.Lanes, moved(r.Moved))
+	switch {
+	case s.l.edges:
+		line("  Arrows: %s of %s edges of the graph drawn%s", thousands(int64(r.Drawn)), thousands(int64(r.Edges)), violations(r))
+	case !s.o.verbose: // it was said above otherwise
+		line("%s", noArrows)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Unbound)) {
+		line("          %s %s arrow(s) left out: no bar lies where they would start or end", thousands(r.Unbound[name]), name)
+	}
+	line("  Lost:   %s", losses(s.l))
+	if len(r.Legacy) > 0 {
+		line("          records of old kinds, which are not drawn: %s", counts(r.Legacy))
+	}
+	for i, part := range wrap(table.IdleTimes(), 110) {
+		head := "  Idle:   "
+		if i > 0 {
+			head = "          "
+		}
+		line("%s%s", head, part)
+	}
+	line("  Warnings: %s", s.warnings())
+}
+
+// metadata is the number of events of the trace that name processes and lanes.
+func (s *summary) metadata() int64 {
+	n := 2 * int64(len(s.pic.Lanes))
+	for i := range s.pic.Processes {
+		if s.pic.Processes[i].Name != "" {
+			n += 2
+		}
+	}
+	return n
 }
 
 func spmd(n int) string {
@@ -113,23 +160,40 @@ func losses(l *loaded) string {
 	return strings.Join(parts, ", ")
 }
 
-func warningCounts(l *loaded) string {
-	if len(l.warnings) == 0 {
+// warnings sums the warnings up by their short names.
+func (s *summary) warnings() string {
+	if len(s.l.warnings) == 0 {
 		return "none"
 	}
 	count := map[string]int64{}
-	for _, w := range l.warnings {
+	for _, w := range s.l.warnings {
 		count[w.Code] += w.Count
 	}
+	return counts(count)
+}
+
+func counts(count map[string]int64) string {
 	var parts []string
-	for _, code := range slices.Sorted(maps.Keys(count)) {
-		if n := count[code]; n > 1 {
-			parts = append(parts, fmt.Sprintf("%s ×%s", code, thousands(n)))
-		} else {
-			parts = append(parts, code)
-		}
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%s ×%s", stats.Printable(name), thousands(count[name])))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// wrap joins parts with commas to lines of at most the given width.
+func wrap(parts []string, width int) []string {
+	var out []string
+	for i, p := range parts {
+		if i < len(parts)-1 {
+			p += ","
+		}
+		if n := len(out) - 1; n >= 0 && utf8.RuneCountInString(out[n])+1+utf8.RuneCountInString(p) <= width {
+			out[n] += " " + p
+		} else {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func thousands(n int64) string {
@@ -146,7 +210,9 @@ func size(n int64) string {
 		return fmt.Sprintf("%d bytes", n)
 	case n < 1e6:
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	default:
+	case n < 1e9:
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	default:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -10,14 +11,19 @@ import (
 
 func newVersion(e *env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this binary",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version of this binary",
+		Example: `  swimlane version`,
+		Args:    noArguments,
 		RunE: runE(func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(e.stdout, "swimlane %s %s/%s %s\n", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := io.WriteString(e.stdout, versionText())
 			return err
 		}),
 	}
+}
+
+func versionText() string {
+	return fmt.Sprintf("swimlane %s %s/%s %s\n", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 // version is the module's version, or the commit it was built from.

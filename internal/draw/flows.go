@@ -61,6 +61,9 @@ func (d *drawing) flows() {
 		}
 	}
 	r.Drawn, r.Violations = p.deps[viewWorkers].edges, p.deps[viewWorkers].violations
+	if n := p.deps[viewWorkers].self; n > 0 {
+		d.warn("self-edges", n, "%d edge(s) of the graph lead from a task to itself; they are not drawn.", n)
+	}
 	if p.pub != nil {
 		if p.done != nil {
 			d.completions()
@@ -87,6 +90,7 @@ func (d *drawing) number(n int64) int64 {
 type dependencyPlan struct {
 	first                []int64
 	edges                int
+	self                 int64 // edges from a task to itself
 	violations, reversed int64
 }
 
@@ -102,6 +106,10 @@ func (d *drawing) dependencies(v view) dependencyPlan {
 			continue
 		}
 		for _, q := range g.Succ(p) {
+			if q == p {
+				out.self++ // no viewer shows an arrow within one bar
+				continue
+			}
 			succs = d.ofNode(a, v, q, succs[:0])
 			if len(succs) == 0 {
 				continue
@@ -148,6 +156,9 @@ func (s dependencySection) Walk(from, to int, sink trace.Sink) {
 		preds = s.ofNode(a, s.v, p, preds[:0])
 		out := s.blocks(a, p)
 		for _, q := range g.Succ(p) {
+			if q == p {
+				continue
+			}
 			succs = s.ofNode(a, s.v, q, succs[:0])
 			if len(succs) == 0 {
 				continue
@@ -170,6 +181,20 @@ func (s dependencySection) Walk(from, to int, sink trace.Sink) {
 			}
 		}
 	}
+}
+
+// forward passes an arrow on, from its earlier end to its later one. Skewed
+// counters can put a dispatch behind the kernel's start, or a finish before its
+// end; viewers lose an arrow that ends before it starts, and draw from the
+// earlier bar whatever the file says.
+func forward(sink trace.Sink, f *trace.Flow) {
+	if f.From.Time <= f.To.Time {
+		sink.Flow(f)
+		return
+	}
+	turned := *f // the caller goes on with f
+	turned.From, turned.To = f.To, f.From
+	sink.Flow(&turned)
 }
 
 // publications finds, for every row, the scheduler bar that published it; −1 if
@@ -235,10 +260,10 @@ func (s dispatchSection) Walk(from, to int, sink trace.Sink) {
 		f := trace.Flow{ID: s.first + 2*int64(row), Name: "dispatch", From: s.published(row)}
 		start, end, inner := s.workerSpan(row)
 		f.To = trace.Point{Lane: s.workerLane(row), Time: own(clock.Ns(rows.Start[row]), start, end, inner), Bind: trace.NoID}
-		sink.Flow(&f)
+		forward(sink, &f)
 		f.ID++
 		f.To = s.at(viewScheds, anchor{row: int32(row)})
-		sink.Flow(&f)
+		forward(sink, &f)
 	}
 }
 
@@ -294,7 +319,7 @@ func (s submitArrowSection) Walk(from, to int, sink trace.Sink) {
 		}
 		l, j := int(s.lane[task]), int(s.record[task])
 		start, end := s.submitSpan(l, j)
-		sink.Flow(&trace.Flow{
+		forward(sink, &trace.Flow{
 			ID: s.first + int64(row), Name: "submit→dispatch",
 			From: trace.Point{Lane: s.submitLane(l, j), Time: own(end, start, end, s.submits.inner[l][int32(j)]), Bind: trace.NoID},
 			To:   s.published(row),
@@ -370,14 +395,14 @@ func (s completeSection) Walk(from, to int, sink trace.Sink) {
 		for _, x := range anchors {
 			start, end, inner := s.workerSpan(int(x.row))
 			f.From = trace.Point{Lane: s.workerLane(int(x.row)), Time: own(end-beforeEnd, start, end, inner), Bind: int64(x.row)}
-			sink.Flow(&f)
+			forward(sink, &f)
 			f.ID++
 		}
 		anchors = s.ofTask(s.plan.anchors, viewScheds, c.task, anchors[:0])
 		for _, x := range anchors {
 			start, end := clock.Ns(rows.Dispatch[x.row]), clock.Ns(rows.Finish[x.row])
 			f.From = trace.Point{Lane: s.schedLane(int(x.row)), Time: own(end-beforeEnd, start, end, 0), Bind: s.schedID(int(x.row))}
-			sink.Flow(&f)
+			forward(sink, &f)
 			f.ID++
 		}
 	}
@@ -467,7 +492,7 @@ func (s releaseSection) Walk(from, to int, sink trace.Sink) {
 	for i := from; i < to; i++ {
 		r := &s.plan.releases[i]
 		end := s.t.Clock.Ns(s.t.Rec.Streams[r.stream].Phases.End[r.record])
-		sink.Flow(&trace.Flow{
+		forward(sink, &trace.Flow{
 			ID: s.first + int64(i), Name: "complete→ready",
 			From: s.recordPoint(int(r.stream), r.record, end-beforeEnd),
 			To:   s.published(int(r.row)),

@@ -143,6 +143,7 @@ func (d *drawing) placeStream(n int) error {
 		}
 	}
 	st.gapSub = make([]uint16, gaps)
+	d.pic.Report.IdleBars += gaps
 	set := func(item int32, s uint16) {
 		switch {
 		case int(item) >= p.Len():
@@ -155,10 +156,12 @@ func (d *drawing) placeStream(n int) error {
 			d.pic.Report.Moved++
 		}
 	}
-	pl := placer{inner: func(outer int32, start int64) {
+	pl := placer{strict: true, inner: func(outer int32, start int64) {
 		if _, ok := st.inner[outer]; !ok {
 			st.inner[outer] = start
 		}
+	}, loose: func(item int32) bool {
+		return int(item) < p.Len() && d.t.Rec.Kinds[p.Kind[item]].Inside
 	}}
 	var err error
 	if len(main) > 0 {
@@ -255,11 +258,10 @@ func lastBar(p *capture.Phases, bars []int32, c uint64) int {
 func (d *drawing) recordPoint(n int, j int32, t int64) trace.Point {
 	p, clock := &d.t.Rec.Streams[n].Phases, &d.t.Clock
 	start, end := clock.Ns(p.Start[j]), clock.Ns(max(p.End[j], p.Start[j]))
-	inner := d.streams[n].inner[j]
-	if inner <= start {
-		inner = 0 // a bar that starts with it covers it all the time
+	if inner, ok := d.streams[n].inner[j]; ok {
+		end = min(end, inner) // not behind its start: a part that starts with the bar covers it all the time
 	}
-	return trace.Point{Lane: d.recordLane(n, int(j)), Time: own(t, start, end, inner), Bind: trace.NoID}
+	return trace.Point{Lane: d.recordLane(n, int(j)), Time: own(t, start, end, 0), Bind: trace.NoID}
 }
 
 type streamSection struct {

@@ -24,11 +24,17 @@ type placer struct {
 	// strict: a bar may nest only in one that starts earlier. Lanes whose bars
 	// carry arrows need it: an arrow binds to the last bar that started.
 	strict bool
+	// loose exempts bars from strict, where it is set: they belong on the lane
+	// of the bar around them.
+	loose func(item int32) bool
 	// inner is told of the first bar that nests in another one.
 	inner func(outer int32, start int64)
 }
 
 const maxSublanes = 1 << 16
+
+// maxDepth is how deep bars nest; viewers drop what lies deeper than 512.
+const maxDepth = 500
 
 // place orders the bars by start and gives each the first sub-lane that takes it.
 func (p placer) place(bars []interval, set func(item int32, sub uint16)) (lanes int, err error) {
@@ -91,7 +97,10 @@ func (p placer) nests(stack *[]interval, b interval) bool {
 		return true
 	}
 	top := (*stack)[len(*stack)-1]
-	if b.right() > top.right() || p.strict && b.start <= top.start {
+	if b.right() > top.right() || len(*stack) >= maxDepth {
+		return false
+	}
+	if p.strict && b.start <= top.start && (p.loose == nil || !p.loose(b.item)) {
 		return false
 	}
 	if p.inner != nil {

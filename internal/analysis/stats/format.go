@@ -1,10 +1,12 @@
 package stats
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,45 +14,102 @@ import (
 
 // Text writes the table in the form of spec/converter.md §9.
 func (out *Table) Text(w io.Writer) error {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	rule := func(c string, n int) { line("%s", strings.Repeat(c, n)) }
-	line("")
-	rule("=", 140)
-	line("Task Statistics by Function")
-	line("  Source chip_swimlane_level: %d (%s; recorded in chip_swimlane_records.json)", out.Level, Caption(out.Level))
-	line("  Exec = kernel time on AICore; Latency = dispatch->finish (incl. head OH + Exec + tail OH)")
-	line("  Head OH split (v3): Prop = NoC propagation (dispatch_ts→AICore receive); Local = dcci+ack (receive→start)")
-	rule("=", 140)
-	line("%-8s %-12s %5s   %12s  %15s  %6s   %15s  %15s  %12s  %13s",
+	var b lines
+	b.add("")
+	b.rule("=", 140)
+	b.add("Task Statistics by Function")
+	b.add("  Source chip_swimlane_level: %d (%s; recorded in chip_swimlane_records.json)", out.Level, Caption(out.Level))
+	b.add("  Exec = kernel time on AICore; Latency = dispatch->finish (incl. head OH + Exec + tail OH)")
+	b.add("  Head OH split (v3): Prop = NoC propagation (dispatch_ts→AICore receive); Local = dcci+ack (receive→start)")
+	b.rule("=", 140)
+	out.rows(&b)
+	if span := out.spanLine(); span != "" {
+		b.add("\n%s", span)
+	}
+	if all := out.perTask(); all != "" {
+		b.add("\n--- Task execution vs Scheduler overhead ---")
+		b.add("%s", all)
+		b.add("  (Latency = dispatch→finish; Exec = AICore kernel time per task)")
+	}
+	b.rule("=", 110)
+	return b.write(w)
+}
+
+// Short writes the same figures without the explanations, for where many
+// functions leave no room on a screen.
+func (out *Table) Short(w io.Writer) error {
+	var b lines
+	b.add("\nTask Statistics by Function")
+	out.rows(&b)
+	for _, s := range []string{out.spanLine(), out.perTask()} {
+		if s != "" {
+			b.add("%s", s)
+		}
+	}
+	return b.write(w)
+}
+
+// TextLines is the number of lines that Text writes.
+func (out *Table) TextLines() int {
+	n := 12 + len(out.Functions)
+	if out.spanLine() != "" {
+		n += 2
+	}
+	if out.perTask() != "" {
+		n += 4
+	}
+	return n
+}
+
+// lines collects text.
+type lines struct{ strings.Builder }
+
+func (b *lines) add(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+
+func (b *lines) rule(c string, n int) { b.add("%s", strings.Repeat(c, n)) }
+
+func (b *lines) write(w io.Writer) error {
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// rows adds the header, a row per function and the total.
+func (out *Table) rows(b *lines) {
+	b.add("%-8s %-12s %5s   %12s  %15s  %6s   %15s  %15s  %12s  %13s",
 		"Func_ID", "Func_Name", "Count", "Avg Exec(us)", "Avg Latency(us)", "Exec%", "Avg Head OH(us)", "Avg Tail OH(us)", "Avg Prop(us)", "Avg Local(us)")
-	rule("-", 140)
+	b.rule("-", 140)
 	for i := range out.Functions {
 		f := &out.Functions[i]
-		line("%-8d %-12s %5d   %12.2f  %15s  %6s   %15s  %15s  %12s  %13.2f", f.ID, printable(f.Name), f.Count,
+		b.add("%-8d %-12s %5d   %12.2f  %15s  %6s   %15s  %15s  %12s  %13.2f", f.ID, Printable(f.Name), f.Count,
 			out.AvgExec(f), cell(out.AvgLatency(f)), percent(out.ExecPercent(f)), cell(out.AvgHead(f)), cell(out.AvgTail(f)),
 			cell(out.AvgProp(f)), out.AvgLocal(f))
 	}
-	rule("-", 140)
+	b.rule("-", 140)
 	t := &out.Total
-	line("%-21s %5d   %12.2f  %15s", "TOTAL", t.Count, out.Micros(float64(t.Exec)), cell(out.Micros(float64(t.Latency)), out.Timed))
+	b.add("%-21s %5d   %12.2f  %15s", "TOTAL", t.Count, out.Micros(float64(t.Exec)), cell(out.Micros(float64(t.Latency)), out.Timed))
+}
+
+// spanLine says how long the whole capture took, "" without rows.
+func (out *Table) spanLine() string {
 	switch {
 	case !out.HasSpan:
+		return ""
 	case out.Timed:
-		line("\nTotal Test Time: %.2f us (from earliest dispatch to latest finish)", out.Micros(float64(out.Span)))
+		return fmt.Sprintf("Total Test Time: %.2f us (from earliest dispatch to latest finish)", out.Micros(float64(out.Span)))
 	default:
-		line("\nAICore Observed Span: %.2f us (from earliest AICore receive to latest AICore end)", out.Micros(float64(out.Span)))
+		return fmt.Sprintf("AICore Observed Span: %.2f us (from earliest AICore receive to latest AICore end)", out.Micros(float64(out.Span)))
 	}
-	if out.Timed && t.Latency > 0 {
-		share, _ := out.ExecPercent(t)
-		latency, _ := out.AvgLatency(t)
-		line("\n--- Task execution vs Scheduler overhead ---")
-		line("  Per-task (all):  Avg Exec = %.2f us,  Avg Latency (dispatch->finish) = %.2f us,  Exec/Latency = %.2f%%", out.AvgExec(t), latency, share)
-		line("  (Latency = dispatch→finish; Exec = AICore kernel time per task)")
+}
+
+// perTask is the mean over all rows, "" without scheduler times.
+func (out *Table) perTask() string {
+	if !out.Timed || out.Total.Latency == 0 {
+		return ""
 	}
-	rule("=", 110)
-	_, err := io.WriteString(w, b.String())
-	return err
+	share, _ := out.ExecPercent(&out.Total)
+	latency, _ := out.AvgLatency(&out.Total)
+	return fmt.Sprintf("  Per-task (all):  Avg Exec = %.2f us,  Avg Latency (dispatch->finish) = %.2f us,  Exec/Latency = %.2f%%",
+		out.AvgExec(&out.Total), latency, share)
 }
 
 func cell(v float64, ok bool) string {
@@ -67,8 +126,8 @@ func percent(v float64, ok bool) string {
 	return fmt.Sprintf("%.1f%%", v)
 }
 
-// printable shows control characters of a name as escapes, so that they cannot disturb a terminal.
-func printable(s string) string {
+// Printable shows control characters of a name as escapes, so that they cannot disturb a terminal.
+func Printable(s string) string {
 	if !strings.ContainsFunc(s, unicode.IsControl) {
 		return s
 	}
@@ -76,51 +135,92 @@ func printable(s string) string {
 	return q[1 : len(q)-1]
 }
 
-// IdleLine says how long every scheduler thread was idle, "" without threads.
-func (out *Table) IdleLine() string {
-	var parts []string
+// Threads beyond which the idle times are shown shorter, for a screen has to do.
+const (
+	fewThreads  = 6
+	mostThreads = 24
+)
+
+// IdleTimes says how long every scheduler thread was idle, one text for each.
+// With many threads the texts are shorter, with very many they are a summary.
+// Threads that recorded neither work nor idle time are left out.
+func (out *Table) IdleTimes() []string {
+	var threads []Thread
 	for _, t := range out.Threads {
-		all := t.Busy + t.Idle
-		if all == 0 {
-			continue
+		if t.Busy+t.Idle > 0 {
+			threads = append(threads, t)
 		}
-		parts = append(parts, fmt.Sprintf("%s %.2f us (%.1f%%)", t.Name, float64(t.Idle)/1000, 100*float64(t.Idle)/float64(all)))
 	}
-	return strings.Join(parts, ", ")
+	var texts []string
+	if len(threads) > mostThreads {
+		slices.SortStableFunc(threads, func(a, b Thread) int { return cmp.Compare(a.share(), b.share()) })
+		var sum float64
+		for i := range threads {
+			sum += threads[i].share()
+		}
+		low, high := &threads[0], &threads[len(threads)-1]
+		return []string{fmt.Sprintf("%.1f%% on average over %d threads", sum/float64(len(threads)), len(threads)),
+			fmt.Sprintf("from %.1f%% (%s) to %.1f%% (%s)", low.share(), Printable(low.Name), high.share(), Printable(high.Name))}
+	}
+	for i := range threads {
+		t := &threads[i]
+		if len(threads) > fewThreads {
+			texts = append(texts, fmt.Sprintf("%s %.1f%%", Printable(t.Name), t.share()))
+		} else {
+			texts = append(texts, fmt.Sprintf("%s %.2f us (%.1f%%)", Printable(t.Name), float64(t.Idle)/1000, t.share()))
+		}
+	}
+	return texts
 }
 
-// columns are the machine-readable columns; absent values are empty, or null in JSON.
-var columns = []string{"func_id", "func_name", "count", "timed_count", "avg_exec_us", "avg_latency_us", "exec_percent",
-	"avg_head_overhead_us", "avg_tail_overhead_us", "avg_propagation_us", "avg_local_setup_us"}
+// share is the idle part of a thread's time in percent.
+func (t *Thread) share() float64 { return 100 * float64(t.Idle) / float64(t.Busy+t.Idle) }
 
-func (out *Table) values(f *Function) []any {
-	opt := func(v float64, ok bool) any {
-		if !ok {
-			return nil
-		}
-		return v
-	}
-	return []any{f.ID, f.Name, f.Count, f.Timed, out.AvgExec(f), opt(out.AvgLatency(f)), opt(out.ExecPercent(f)),
-		opt(out.AvgHead(f)), opt(out.AvgTail(f)), opt(out.AvgProp(f)), out.AvgLocal(f)}
+// functionDoc is a function as scripts get it. Absent values are null.
+type functionDoc struct {
+	ID          int32    `json:"func_id"`
+	Name        string   `json:"func_name"`
+	Count       int      `json:"count"`
+	Timed       int      `json:"timed_count"`
+	AvgExec     float64  `json:"avg_exec_us"`
+	AvgLatency  *float64 `json:"avg_latency_us"`
+	ExecPercent *float64 `json:"exec_percent"`
+	AvgHead     *float64 `json:"avg_head_overhead_us"`
+	AvgTail     *float64 `json:"avg_tail_overhead_us"`
+	AvgProp     *float64 `json:"avg_propagation_us"`
+	AvgLocal    float64  `json:"avg_local_setup_us"`
 }
 
-// CSV writes one line per function.
+func (out *Table) functionDoc(f *Function) functionDoc {
+	return functionDoc{
+		ID: f.ID, Name: f.Name, Count: f.Count, Timed: f.Timed, AvgExec: out.AvgExec(f), AvgLatency: opt(out.AvgLatency(f)),
+		ExecPercent: opt(out.ExecPercent(f)), AvgHead: opt(out.AvgHead(f)), AvgTail: opt(out.AvgTail(f)), AvgProp: opt(out.AvgProp(f)),
+		AvgLocal: out.AvgLocal(f),
+	}
+}
+
+func opt[T any](v T, ok bool) *T {
+	if !ok {
+		return nil
+	}
+	return &v
+}
+
+// CSV writes one line per function; absent values are empty.
 func (out *Table) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	c.Write(columns)
-	for i := range out.Functions {
-		var row []string
-		for _, v := range out.values(&out.Functions[i]) {
-			switch v := v.(type) {
-			case nil:
-				row = append(row, "")
-			case float64:
-				row = append(row, strconv.FormatFloat(v, 'f', -1, 64))
-			default:
-				row = append(row, fmt.Sprint(v))
-			}
+	number := func(v *float64) string {
+		if v == nil {
+			return ""
 		}
-		c.Write(row)
+		return strconv.FormatFloat(*v, 'f', -1, 64)
+	}
+	c.Write([]string{"func_id", "func_name", "count", "timed_count", "avg_exec_us", "avg_latency_us", "exec_percent",
+		"avg_head_overhead_us", "avg_tail_overhead_us", "avg_propagation_us", "avg_local_setup_us"})
+	for i := range out.Functions {
+		d := out.functionDoc(&out.Functions[i])
+		c.Write([]string{strconv.Itoa(int(d.ID)), d.Name, strconv.Itoa(d.Count), strconv.Itoa(d.Timed), number(&d.AvgExec), number(d.AvgLatency),
+			number(d.ExecPercent), number(d.AvgHead), number(d.AvgTail), number(d.AvgProp), number(&d.AvgLocal)})
 	}
 	c.Flush()
 	return c.Error()
@@ -128,31 +228,44 @@ func (out *Table) CSV(w io.Writer) error {
 
 // JSON writes the whole table as one object.
 func (out *Table) JSON(w io.Writer) error {
-	type object = map[string]any
-	var functions []object
+	type threadDoc struct {
+		Name   string  `json:"name"`
+		Busy   float64 `json:"busy_us"`
+		Idle   float64 `json:"idle_us"`
+		Stated bool    `json:"idle_recorded"`
+	}
+	doc := struct {
+		Source       string        `json:"source"`
+		Level        int           `json:"chip_swimlane_level"`
+		Caption      string        `json:"level_caption"`
+		Producer     *string       `json:"producer"`
+		Tasks        int           `json:"tasks"`
+		Rows         int           `json:"rows"`
+		Cores        int           `json:"cores"`
+		SpanKind     *string       `json:"span_kind"`
+		Span         *float64      `json:"span_us"`
+		TotalExec    float64       `json:"total_exec_us"`
+		TotalLatency *float64      `json:"total_latency_us"`
+		Functions    []functionDoc `json:"functions"`
+		Threads      []threadDoc   `json:"scheduler_threads"`
+	}{
+		Source: out.Source, Level: out.Level, Caption: Caption(out.Level), Producer: opt(out.Producer, out.Producer != ""),
+		Tasks: out.Tasks, Rows: out.Total.Count, Cores: out.Cores, Span: opt(out.Micros(float64(out.Span)), out.HasSpan),
+		TotalExec: out.Micros(float64(out.Total.Exec)), TotalLatency: opt(out.Micros(float64(out.Total.Latency)), out.Timed),
+		Functions: []functionDoc{}, Threads: []threadDoc{},
+	}
+	switch {
+	case !out.HasSpan:
+	case out.Timed:
+		doc.SpanKind = opt("dispatch_to_finish", true)
+	default:
+		doc.SpanKind = opt("receive_to_end", true)
+	}
 	for i := range out.Functions {
-		o := object{}
-		for k, v := range out.values(&out.Functions[i]) {
-			o[columns[k]] = v
-		}
-		functions = append(functions, o)
+		doc.Functions = append(doc.Functions, out.functionDoc(&out.Functions[i]))
 	}
-	threads := []object{}
 	for _, t := range out.Threads {
-		threads = append(threads, object{"name": t.Name, "busy_us": float64(t.Busy) / 1000, "idle_us": float64(t.Idle) / 1000, "idle_recorded": t.Stated})
-	}
-	doc := object{
-		"source": out.Source, "chip_swimlane_level": out.Level, "level_caption": Caption(out.Level), "producer": out.Producer,
-		"tasks": out.Tasks, "rows": out.Total.Count, "cores": out.Cores, "functions": functions, "scheduler_threads": threads,
-		"total_exec_us": out.Micros(float64(out.Total.Exec)), "span_us": nil, "span_kind": nil, "total_latency_us": nil,
-	}
-	if out.HasSpan {
-		doc["span_us"] = out.Micros(float64(out.Span))
-		doc["span_kind"] = "receive_to_end"
-	}
-	if out.Timed {
-		doc["span_kind"] = "dispatch_to_finish"
-		doc["total_latency_us"] = out.Micros(float64(out.Total.Latency))
+		doc.Threads = append(doc.Threads, threadDoc{t.Name, float64(t.Busy) / 1000, float64(t.Idle) / 1000, t.Stated})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"swimlane/internal/analysis/stats"
 	"swimlane/internal/trace/check"
 )
 
 func newCheck(e *env) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Tell what a viewer would lose or misplace in a trace file",
 		Long: `check reads trace files (Chrome Trace Event JSON, also .gz) and replays the rules by
@@ -22,30 +26,50 @@ The exit code is 0 if nothing would be lost or misplaced, 1 otherwise. Notes do
 not count.`,
 		Example: `  swimlane check merged_swimlane.json
   swimlane convert records.json -o - 2>/dev/null | swimlane check -`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no argument: expected at least one FILE, or - for standard input")
+			}
+			return nil
+		},
+		RunE: runE(func(_ *cobra.Command, args []string) error {
+			clean := true
+			for _, file := range args {
+				r, err := checkFile(e, file)
+				if err != nil {
+					// The others are worth a look all the same.
+					fmt.Fprintln(e.stderr, "Error: "+err.Error())
+					clean = false
+					continue
+				}
+				printReport(e.stdout, file, r)
+				clean = clean && r.Clean()
+			}
+			if !clean {
+				return errSilent
+			}
+			return nil
+		}),
 	}
-	cmd.RunE = runE(func(_ *cobra.Command, args []string) error {
-		clean := true
-		for _, file := range args {
-			var r *check.Report
-			var err error
-			if file == "-" {
-				r, err = check.JSON(e.stdin)
-			} else {
-				r, err = check.File(file)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
-			printReport(e.stdout, file, r)
-			clean = clean && r.Clean()
+}
+
+func checkFile(e *env, file string) (*check.Report, error) {
+	if file == "-" {
+		r, err := check.JSON(e.stdin)
+		if err != nil {
+			err = fmt.Errorf("standard input: %w", err)
 		}
-		if !clean {
-			return errSilent
-		}
-		return nil
-	})
-	return cmd
+		return r, err
+	}
+	r, err := check.File(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("Input file not found: %s", file)
+	case err != nil:
+		// The command's name says already who is speaking.
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "check: "))
+	}
+	return r, nil
 }
 
 func printReport(w io.Writer, file string, r *check.Report) {
@@ -58,7 +82,7 @@ func printReport(w io.Writer, file string, r *check.Report) {
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "  %-5s %s ×%s: %s\n", f.Severity, f.Rule, thousands(f.Count), f.Explain)
 		for _, x := range f.Examples {
-			fmt.Fprintf(w, "        %s\n", x)
+			fmt.Fprintf(w, "        %s\n", stats.Printable(x))
 		}
 	}
 }

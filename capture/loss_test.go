@@ -1,0 +1,121 @@
+package capture_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"swimlane/capture"
+)
+
+// spec/records.md §9 no. 14: missing scheduler rows are drawable only where the
+// file declares that records were lost, in any of three ways.
+func TestDeclaredLoss(t *testing.T) {
+	stream := func(c string) doc {
+		return level2("[]", "[]").with("scheduler_records", raw(`{"schema_version": 1, "streams": [{"records": [], "capture": `+c+`}]}`))
+	}
+	meta := func(fields string) doc {
+		return level2("[]", "[]").with("metadata", raw(`{"clock_freq_hz": 1, `+fields+`}`))
+	}
+	kinds := func(counts string) doc {
+		return meta(`"capture_accounting": {"policy": "drop", "kinds": {"AICPU_TASK": {"total": 9, "collected": 9}, "AICORE_TASK": ` + counts + `}, "stalls": {"count": 1, "real_ns": 5}}`)
+	}
+	tests := []struct {
+		d    doc
+		want capture.Loss
+	}{
+		{level2("[]", "[]"), capture.Loss{}},
+		{stream(`{"committed": 5, "dropped": 0, "truncated": false}`), capture.Loss{}},
+		{stream(`{"committed": 5, "dropped": 2, "truncated": true}`), capture.Loss{Streams: 2, Declared: true}},
+		{stream(`{"dropped": "2"}`), capture.Loss{Streams: 2, Declared: true}},
+		{stream(`{"truncated": true}`), capture.Loss{Declared: true}},
+		{stream(`{"dropped": -2, "truncated": "yes"}`), capture.Loss{}},
+		{kinds(`{"total": 9, "collected": 9, "dropped": 0, "host_lost": 0, "unflushed": 0}`), capture.Loss{}},
+		{kinds(`{"dropped": 3}`), capture.Loss{Accounting: 3, Declared: true}},
+		{kinds(`{"host_lost": 4}`), capture.Loss{Accounting: 4, Declared: true}},
+		{kinds(`{"unflushed": 5}`), capture.Loss{Accounting: 5, Declared: true}},
+		{kinds(`{"total": 100, "collected": 88, "dropped": 3, "host_lost": 4, "unflushed": 5}`), capture.Loss{Accounting: 12, Declared: true}},
+		{kinds(`{"dropped": 9223372036854775807, "host_lost": 9223372036854775807, "unflushed": -1}`), capture.Loss{Accounting: math.MaxInt64, Declared: true}},
+		{kinds(`5`), capture.Loss{}},
+		{meta(`"capture_accounting": [{"dropped": 3}]`), capture.Loss{}},
+		{meta(`"host_capture": {"status": "complete", "dropped_records": 0}`), capture.Loss{}},
+		{meta(`"host_capture": {"status": "dropped", "dropped_records": 2}`), capture.Loss{Host: 2, Declared: true}},
+		{meta(`"host_capture": {"status": "complete", "dropped_records": 2}`), capture.Loss{Host: 2, Declared: true}},
+		{meta(`"host_capture": {"status": "dropped"}`), capture.Loss{Declared: true}},
+	}
+	for _, tt := range tests {
+		equal(t, accept(t, tt.d.String()).Loss, tt.want)
+		missing := tt.d.with("aicore_tasks", raw(`[[0,7,7,120,180,10],[1,8,3,120,180,10]]`), "scheduler_tasks", schedTasks("1", `"aicpu"`, `[[0,7,115,185],[4,4,1,1]]`))
+		for _, order := range [][]string{sections, reversed(sections)} {
+			text := missing.text(order)
+			if !tt.want.Declared {
+				e := refuse(t, text, "level 2 requires Scheduler task timing for every AICore task; missing 1 join key(s): (1, 3)")
+				if e != nil && !strings.Contains(e.Error(), "declares no loss") {
+					t.Error(e)
+				}
+				continue
+			}
+			rec := accept(t, text)
+			w := warning(t, rec.Warnings, "kernel-rows-without-scheduler")
+			if w.Count != 1 || !strings.HasPrefix(w.Text, "1 kernel row(s) have no Scheduler task timing") {
+				t.Errorf("got %+v", w)
+			}
+			if rec.Tasks.Len() != 2 || rec.Sched.Len() != 2 {
+				t.Errorf("%d kernel rows, %d scheduler rows", rec.Tasks.Len(), rec.Sched.Len())
+			}
+			equal(t, rec.Loss, tt.want)
+		}
+		// Declared loss excuses missing partners and nothing else.
+		refuse(t, tt.d.with("aicore_tasks", raw(`[[0,7,7,120,180,120]]`)).String(), "aicore_tasks[0] has invalid receive_to_start_cycles")
+	}
+	for _, d := range []doc{
+		stream(`{"dropped": 9223372036854775808}`), stream(`{"dropped": 1.5}`), kinds(`{"dropped": 18446744073709551615}`), kinds(`{"unflushed": 1e3}`),
+	} {
+		refuse(t, d.String(), "cannot read ")
+	}
+	// Many streams.
+	var streams []string
+	for i := range 3 {
+		streams = append(streams, fmt.Sprintf(`{"scheduler_id": %d, "records": [], "capture": {"dropped": 9000000000000000000}}`, i))
+	}
+	rec := accept(t, level3("["+strings.Join(streams, ",")+"]").String())
+	equal(t, rec.Loss, capture.Loss{Streams: math.MaxInt64, Declared: true})
+}
+
+// spec/records.md §9 no. 15: unknown top-level and metadata keys are ignored with
+// one warning that names them.
+func TestUnknownKeys(t *testing.T) {
+	rec := accept(t, `{"zeta": [1.5, {"a": null}], "chip_swimlane_level": 1, "metadata": {"clock_freq_hz": 1, "flavour": {}, "alpha": 2}, "beta": "x", "nothing": null}`)
+	w := warning(t, rec.Warnings, "unknown-keys")
+	if w.Count != 4 || !strings.HasSuffix(w.Text, ": beta, metadata.alpha, metadata.flavour, zeta") || !strings.Contains(w.Text, fileName) {
+		t.Errorf("got %+v", w)
+	}
+	if len(rec.Warnings) != 1 {
+		t.Errorf("got %v", rec.Warnings)
+	}
+	// Keys that only one generation knows are no surprise, nor are those inside sections.
+	rec = accept(t, level3(`[{"records": [], "later": 1}]`).with("aicpu_lifecycle_records", raw(`[{"later": 1}]`),
+		"host_device_uploads", raw(`[{"later": 1}]`)).String())
+	if len(rec.Warnings) != 0 {
+		t.Errorf("got %v", rec.Warnings)
+	}
+}
+
+// The warning stays one readable line, whatever the keys are.
+func TestUnknownKeysAreShown(t *testing.T) {
+	var b strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&b, `, "key%02d": 1`, i)
+	}
+	rec := accept(t, `{"chip_swimlane_level": 1, "metadata": {"clock_freq_hz": 1}`+b.String()+`}`)
+	if w := warning(t, rec.Warnings, "unknown-keys"); w.Count != 20 || !strings.HasSuffix(w.Text, "key06, key07 and 12 more") {
+		t.Errorf("got %+v", w)
+	}
+	long := strings.Repeat("長", 5000)
+	rec = accept(t, `{"chip_swimlane_level": 1, "metadata": {"clock_freq_hz": 1}, "a\u001b[31m\n\r": 1, "`+long+`": 2}`)
+	w := warning(t, rec.Warnings, "unknown-keys")
+	if strings.ContainsAny(w.Text, "\x1b\n\r") || len(w.Text) > 500 || !strings.Contains(w.Text, "長…") {
+		t.Errorf("got %d bytes: %q", len(w.Text), w.Text)
+	}
+}

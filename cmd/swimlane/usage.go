@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// atMostOne accepts one argument or none.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("too many arguments: found %d (%s), expected at most one %s", len(args), strings.Join(args, " "), what)
+		}
+		if len(args) == 1 && args[0] == "" {
+			return fmt.Errorf("an empty argument, expected a %s; leave it out to take the newest capture below outputs/", what)
+		}
+		return nil
+	}
+}
+
+// noArguments accepts none.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q: %s takes none", args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// knownCommand refuses what is no command, with the commands there are.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", near[0])
+	}
+	return fmt.Errorf("unknown command %q: expected %s%s", args[0], orList(known), hint)
+}
+
+// flagError says what a flag expects, instead of how parsing it went wrong.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var without *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, "--"+f.Name)
+			}
+		})
+		return fmt.Errorf("%w: expected %s", err, orList(known))
+	case errors.As(err, &without):
+		name, _ := pflag.UnquoteUsage(without.GetFlag())
+		return fmt.Errorf("--%s lacks its value: expected --%s %s", without.GetFlag().Name, without.GetFlag().Name, name)
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		expected := "a " + f.Value.Type()
+		switch v := f.Value.(type) {
+		case *choice:
+			expected = orList(v.of)
+		default:
+			if f.Value.Type() == "bool" {
+				expected = "true or false"
+			}
+		}
+		return fmt.Errorf("invalid value %q of --%s: expected %s", invalid.GetValue(), f.Name, expected)
+	}
+	return err
+}
+
+// noEmptyFlags refuses --flag "", which comes from an unset variable of a
+// script and would else count as no flag at all.
+func noEmptyFlags(cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.String() == "" && err == nil {
+			name, _ := pflag.UnquoteUsage(f)
+			err = usageError{fmt.Errorf("--%s is empty: expected --%s %s", f.Name, f.Name, name)}
+		}
+	})
+	return err
+}
+
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// choice is the value of a flag with fixed values.
+type choice struct {
+	value string
+	of    []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.of, "|") }
+
+func (c *choice) Set(v string) error {
+	if !slices.Contains(c.of, v) {
+		return errors.New("no such value")
+	}
+	c.value = v
+	return nil
+}
+
+// choose adds a flag with fixed values, the first of which is the default.
+func choose(cmd *cobra.Command, name, usage string, of ...string) *choice {
+	c := &choice{value: of[0], of: of}
+	cmd.Flags().Var(c, name, usage)
+	cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
