@@ -65,6 +65,7 @@ func newest() (string, error) {
 		if err != nil {
 			cwd = "."
 		}
+		//lint:ignore ST1005 the text is that of spec/converter.md §8.3
 		return "", fmt.Errorf("No outputs/*/%s found under %s\n"+
 			"Run a test with --enable-chip-swimlane first, or specify an explicit input.", FileName, filepath.Join(cwd, "outputs"))
 	}

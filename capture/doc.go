@@ -14,6 +14,7 @@
 // Package timeline puts them on one axis.
 //
 // A file is accepted whole or refused with one *Error that names file, section
-// and row, what was found and what was expected. What is odd but readable ends
-// in Warnings, which the caller prints; this package writes nothing.
+// and row, what was found and what was expected; a file that cannot be read at
+// all gives the error of the system. What is odd but readable ends in Warnings,
+// which the caller prints; this package writes nothing.
 package capture

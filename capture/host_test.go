@@ -238,20 +238,20 @@ func TestHostCapture(t *testing.T) {
 
 func TestMetadata(t *testing.T) {
 	rec := accept(t, doc{"chip_swimlane_level": 1, "metadata": raw(`{
-		"clock_freq_hz": 50000000, "num_cores": 3, "core_types": ["aic", "aiv", "aic"], "core_to_thread": [0, -1, 2, -7, 2147483647],
+		"clock_freq_hz": 50000000, "num_cores": 3, "core_types": ["aic", "aiv", "aic"], "core_to_thread": [0, -1, 2, -7, 1023],
 		"orchestrator_source": "host", "orchestrator_clock_domain": "host_monotonic_ns", "device_clock_domain": "device_syscnt_cycles",
 		"host_timestamp_resolution_ns": 1, "host_timestamp_quantization_ns": 0, "host_orchestration_origin_ns": 11,
 		"host_timeline_origin_ns": 12, "timeline_relation": "rel", "host_clock_domain_id": "id", "clock_anchors": {"samples": [1.5e3]},
 		"co_captured": ["dep_gen", 5]}`)}.String())
 	equal(t, rec.Meta, capture.Metadata{
-		ClockHz: 50_000_000, CoreTypes: []string{"aic", "aiv", "aic"}, CoreToThread: []int32{0, -1, 2, -7, 2147483647},
+		ClockHz: 50_000_000, CoreTypes: []string{"aic", "aiv", "aic"}, CoreToThread: []int32{0, -1, 2, -7, 1023},
 		OrchestratorSource: "host", TimelineRelation: "rel", HostOriginNs: 11, TimelineOriginNs: 12, ClockDomain: "id",
 		CoCaptured: []string{"dep_gen", ""},
 	})
 	if len(rec.Warnings) != 0 {
 		t.Errorf("warnings %v", rec.Warnings)
 	}
-	for core, want := range map[int32]int32{0: 0, 1: -1, 2: 2, 3: -1, 4: 2147483647, 5: -1, math.MaxInt32: -1} {
+	for core, want := range map[int32]int32{0: 0, 1: -1, 2: 2, 3: -1, 4: 1023, 5: -1, math.MaxInt32: -1} {
 		if got := rec.Meta.Thread(core); got != want {
 			t.Errorf("core %d: thread %d, want %d", core, got, want)
 		}
@@ -263,6 +263,9 @@ func TestMetadata(t *testing.T) {
 			t.Errorf("%s: got %+v", v, rec.Meta)
 		}
 	}
-	refuse(t, doc{"chip_swimlane_level": 1, "metadata": raw(`{"clock_freq_hz": 1, "core_to_thread": [2147483648]}`)}.String(), "cannot read ")
+	// A thread index becomes a lane, so it is bounded.
+	for _, v := range []string{`1024`, `2147483647`, `2147483648`, `1.5`, `null`} {
+		refuse(t, doc{"chip_swimlane_level": 1, "metadata": raw(`{"clock_freq_hz": 1, "core_to_thread": [` + v + `]}`)}.String(), "cannot read ")
+	}
 	refuse(t, doc{"chip_swimlane_level": 1, "metadata": raw(`[]`)}.String(), "cannot read ")
 }

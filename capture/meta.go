@@ -82,6 +82,10 @@ func (d *reader) coreTypes() []string {
 	return out
 }
 
+// maxThreads bounds the thread indexes of core_to_thread: the picture has a
+// lane for every thread up to the largest, and a chip has a handful.
+const maxThreads = 1024
+
 func (d *reader) coreToThread() []int32 {
 	if d.s.Peek() != jsonscan.Array {
 		d.s.Skip()
@@ -90,7 +94,12 @@ func (d *reader) coreToThread() []int32 {
 	var out []int32
 	d.s.BeginArray()
 	for d.s.Elem() {
-		out = append(out, d.int32("a scheduler thread index"))
+		at := d.s.Offset()
+		thread := d.int32("a scheduler thread index")
+		if thread >= maxThreads {
+			d.s.FailAt(at, "metadata.core_to_thread[%d]: found %d, expected a scheduler thread index below %d", len(out), thread, maxThreads)
+		}
+		out = append(out, thread)
 	}
 	return out
 }

@@ -61,6 +61,7 @@ func (h *headReader) Read(p []byte) (int, error) {
 func plainPathError(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && errors.Is(err, fs.ErrNotExist) {
+		//lint:ignore ST1005 the text is that of spec/converter.md §8.3
 		return fmt.Errorf("Input file not found: %s%w", p.Path, silent{err})
 	}
 	return err

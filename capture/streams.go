@@ -176,6 +176,7 @@ func (d *reader) newStreamErr(stream, row int, found, format string, args ...any
 func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 	s := d.s
 	want, list := allRecordKeys, recordKeys
+	var r phaseRecord
 	s.BeginArray()
 	for j := 0; s.Elem(); j++ {
 		at := s.Offset()
@@ -186,7 +187,7 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 			}
 			continue
 		}
-		r, keys, extra := d.phase(false)
+		keys, extra := d.phase(&r, false)
 		if s.Err() != nil {
 			return nil
 		}
@@ -236,14 +237,14 @@ func (c *phaseColumns) add(r *phaseRecord) {
 
 // phase reads one record. Archived records carry their metrics themselves and
 // may lack any key. The first key that is none of the six comes back as extra.
-func (d *reader) phase(archived bool) (r phaseRecord, keys int, extra string) {
+func (d *reader) phase(r *phaseRecord, archived bool) (keys int, extra string) {
 	s := d.s
-	r.kind = KindMissing
+	*r = phaseRecord{kind: KindMissing}
 	s.BeginObject()
 	for {
 		key, ok := s.Key()
 		if !ok {
-			return r, keys, extra
+			return keys, extra
 		}
 		switch string(key) {
 		case "start_cycles":
@@ -260,7 +261,7 @@ func (d *reader) phase(archived bool) (r phaseRecord, keys int, extra string) {
 			}
 		case "kind":
 			keys |= keyKind
-			d.phaseKind(&r)
+			d.phaseKind(r)
 		case "tasks_processed":
 			keys |= keyProcessed
 			if !s.TakeNull() {
@@ -337,7 +338,8 @@ func (d *reader) schedulerPhases() {
 	}
 }
 
-// phaseList reads the records of one archived list.
+// phaseList reads the records of one archived list. They carry their metrics
+// themselves, so there is nothing to merge.
 func (d *reader) phaseList(i int, out *Phases) {
 	s := d.s
 	if s.Peek() != jsonscan.Array {
@@ -346,7 +348,10 @@ func (d *reader) phaseList(i int, out *Phases) {
 		return
 	}
 	var cols phaseColumns
-	var metrics column[metric]
+	var depth column[Depths]
+	var extra column[[]byte]
+	anyDepth, anyExtra := false, false
+	var r phaseRecord
 	s.BeginArray()
 	for s.Elem() {
 		if s.Peek() != jsonscan.Object {
@@ -354,19 +359,25 @@ func (d *reader) phaseList(i int, out *Phases) {
 			s.Skip()
 			continue
 		}
-		r, _, _ := d.phase(true)
-		if r.metric.has != 0 || r.metric.extra != nil {
-			r.metric.index = jsonscan.Int{Mag: uint64(cols.kind.len())}
-			metrics.add(r.metric)
+		d.phase(&r, true)
+		if r.metric.has == hasBoth {
+			r.flags |= HasDepths
+			anyDepth = true
 		}
 		cols.add(&r)
+		depth.add(Depths{Start: r.metric.start, End: r.metric.end})
+		if d.opt.Extras {
+			extra.add(r.metric.extra)
+			anyExtra = anyExtra || r.metric.extra != nil
+		}
 	}
 	*out = cols.flat()
-	merge := merger{p: out}
-	for _, m := range metrics.flat() {
-		merge.add(int(m.index.Mag), &m)
+	if anyDepth {
+		out.Depth = depth.flat()
 	}
-	merge.done()
+	if anyExtra {
+		out.Extra = extra.flat()
+	}
 }
 
 func (d *reader) badPhases(list int, found jsonscan.Kind) {

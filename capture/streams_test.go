@@ -433,7 +433,7 @@ func TestGraphIDs(t *testing.T) {
 	}{
 		{7, true, 0, 7, false},
 		{1<<32 | 3073, false, 3, 1, true},
-		{1<<32 | 1<<32 - 1, false, 1<<22 - 1, 1023, true},
+		{1<<32 | (1<<32 - 1), false, 1<<22 - 1, 1023, true},
 		{2<<32 | 3073, false, 3, 1, false},
 		{math.MaxUint64, false, 1<<22 - 1, 1023, false},
 	}

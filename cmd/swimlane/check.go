@@ -53,6 +53,9 @@ not count.`,
 	}
 }
 
+// notFound is what all commands say of an input that is not there.
+const notFound = "Input file not found: "
+
 func checkFile(e *env, file string) (*check.Report, error) {
 	if file == "-" {
 		r, err := check.JSON(e.stdin)
@@ -64,7 +67,7 @@ func checkFile(e *env, file string) (*check.Report, error) {
 	r, err := check.File(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("Input file not found: %s", file)
+		return nil, errors.New(notFound + file)
 	case err != nil:
 		// The command's name says already who is speaking.
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "check: "))
@@ -77,8 +80,12 @@ func printReport(w io.Writer, file string, r *check.Report) {
 	if !r.Clean() {
 		verdict = "a viewer would not show this trace as it is meant"
 	}
-	fmt.Fprintf(w, "%s: %s\n  %s events: %s slices, %s arrow ends, %s counter samples, %s names; %d lanes in %d processes\n", file, verdict,
-		thousands(r.Events), thousands(r.Slices), thousands(r.Flows), thousands(r.Counters), thousands(r.Metadata), r.Lanes, r.Processes)
+	processes := "1 process"
+	if r.Processes != 1 {
+		processes = thousands(r.Processes) + " processes"
+	}
+	fmt.Fprintf(w, "%s: %s\n  %s: %s, %s, %s, %s; %s in %s\n", file, verdict, count(r.Events, "event"), count(r.Slices, "slice"),
+		count(r.Flows, "arrow end"), count(r.Counters, "counter sample"), count(r.Metadata, "name"), count(r.Lanes, "lane"), processes)
 	for _, f := range r.Findings {
 		fmt.Fprintf(w, "  %-5s %s ×%s: %s\n", f.Severity, f.Rule, thousands(f.Count), f.Explain)
 		for _, x := range f.Examples {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,37 +95,50 @@ func find(arg string, o *inputOptions) (*loaded, error) {
 // the order a reader of the console expects them.
 func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 	p.stage("reading", sizeOf(l.records, l.deps))
-	var rec *capture.Records
 	var deps *capture.Deps
 	var depsErr error
 	var both errgroup.Group
-	both.Go(func() (err error) {
-		rec, err = capture.Read(l.records, capture.Options{
+	both.Go(func() error {
+		rec, err := capture.Read(l.records, capture.Options{
 			StreamsByAppearance: o.streamOrder != nil && o.streamOrder.value == "appearance", Extras: extras, Progress: p.part(),
 		})
+		if err == nil {
+			// The graph is the larger file as a rule: join while it is still being read.
+			l.timeline, err = timeline.Join(rec)
+		}
 		return err
 	})
 	both.Go(func() error {
 		if deps, depsErr = capture.ReadDeps(l.deps, p.part()); deps != nil {
 			l.graph, depsErr = taskgraph.New(deps)
-			l.hasDeps, l.edges = true, !deps.NoEdges
+			l.hasDeps, l.edges = l.graph != nil, l.graph != nil && !deps.NoEdges
+			deps.Task, deps.Kernel, deps.Pred, deps.Succ = nil, nil, nil, nil // the graph has them
 		}
 		return nil
 	})
 	if err := both.Wait(); err != nil {
+		if text, ok := pathText(err); ok {
+			return fmt.Errorf("cannot read %s: %s", l.records, text)
+		}
 		return err
 	}
-	var err error
-	if l.timeline, err = timeline.New(rec, l.graph); err != nil {
-		return err
-	}
+	l.timeline.Attach(l.graph)
 	for _, w := range l.names.Warnings {
 		l.warn("names", 1, "%s", w)
 	}
-	l.warnings = append(l.warnings, rec.Warnings...)
+	l.warnings = append(l.warnings, l.timeline.Rec.Warnings...)
 	l.warnings = append(l.warnings, l.timeline.Warnings...)
 	l.depsWarnings(o, deps, depsErr)
 	return nil
+}
+
+// pathText is what the system said of a file, without the file's name.
+func pathText(err error) (string, bool) {
+	var p *fs.PathError
+	if errors.As(err, &p) && !errors.Is(err, fs.ErrNotExist) {
+		return p.Err.Error(), true
+	}
+	return "", false
 }
 
 func (l *loaded) warn(code string, n int64, format string, args ...any) {
@@ -136,9 +150,12 @@ func (l *loaded) warn(code string, n int64, format string, args ...any) {
 func (l *loaded) depsWarnings(o *inputOptions, deps *capture.Deps, err error) {
 	switch {
 	case err != nil:
+		// Without the path, which the warning names itself.
 		var e *capture.Error
 		if errors.As(err, &e) {
 			err = errors.New(e.Text)
+		} else if text, ok := pathText(err); ok {
+			err = errors.New(text)
 		}
 		l.warn("deps-unreadable", 1, "failed to read %s: %v", l.deps, err)
 	case deps == nil && o.depsJSON != "":

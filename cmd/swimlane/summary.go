@@ -42,8 +42,8 @@ func (s *summary) print(w io.Writer) error {
 	}
 	line("\n✓ Conversion complete")
 	line("  Input:  %s", s.l.records)
-	line("  Output: %s (%s: %s slices, %s arrows, %s counter samples)", s.output, size(s.counts.Bytes),
-		thousands(s.counts.Slices), thousands(s.counts.Flows), thousands(s.counts.Counters))
+	line("  Output: %s (%s: %s, %s, %s)", s.output, size(s.counts.Bytes),
+		count(s.counts.Slices, "slice"), count(s.counts.Flows, "arrow"), count(s.counts.Counters, "counter sample"))
 	s.found(line, table)
 	line("\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s", where)
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -76,16 +76,16 @@ func (s *summary) found(line func(string, ...any), table *stats.Table) {
 		producer = "nobody"
 	}
 	line("  Level:  %d (%s), scheduler timing by %s", table.Level, stats.Caption(table.Level), producer)
-	line("  Tasks:  %s in %s rows on %d cores%s; %d lanes%s", thousands(int64(table.Tasks)), thousands(int64(table.Total.Count)),
-		table.Cores, spmd(r.SPMD), r.Lanes, moved(r.Moved))
+	line("  Tasks:  %s in %s on %s%s; %s%s", thousands(int64(table.Tasks)), count(int64(table.Total.Count), "row"),
+		count(int64(table.Cores), "core"), spmd(r.SPMD), count(int64(r.Lanes), "lane"), moved(r.Moved))
 	switch {
 	case s.l.edges:
-		line("  Arrows: %s of %s edges of the graph drawn%s", thousands(int64(r.Drawn)), thousands(int64(r.Edges)), violations(r))
+		line("  Arrows: %s of %s of the graph drawn%s", thousands(int64(r.Drawn)), count(int64(r.Edges), "edge"), violations(r))
 	case !s.o.verbose: // it was said above otherwise
 		line("%s", noArrows)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Unbound)) {
-		line("          %s %s arrow(s) left out: no bar lies where they would start or end", thousands(r.Unbound[name]), name)
+		line("          %s left out: no bar lies where it would start or end", count(r.Unbound[name], name+" arrow"))
 	}
 	line("  Lost:   %s", losses(s.l))
 	if len(r.Legacy) > 0 {
@@ -123,7 +123,7 @@ func moved(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s overlapping bar(s) moved to sub-lanes", thousands(int64(n)))
+	return fmt.Sprintf(", %s moved to sub-lanes", count(int64(n), "overlapping bar"))
 }
 
 func violations(r *draw.Report) string {
@@ -141,16 +141,16 @@ func violations(r *draw.Report) string {
 func losses(l *loaded) string {
 	loss := &l.timeline.Rec.Loss
 	var parts []string
-	add := func(n int64, what string) {
+	add := func(n int64, what, more string) {
 		if n > 0 {
-			parts = append(parts, thousands(n)+" "+what)
+			parts = append(parts, count(n, what)+more)
 		}
 	}
-	add(loss.Accounting, "records counted by the collector")
-	add(loss.Streams, "scheduler phase records")
-	add(loss.Host, "host submit records")
-	add(l.timeline.Unmatched, "scheduler rows without kernel row")
-	add(l.timeline.Untimed, "kernel rows without scheduler row")
+	add(loss.Accounting, "record", " counted by the collector")
+	add(loss.Streams, "scheduler phase record", "")
+	add(loss.Host, "host submit record", "")
+	add(l.timeline.Unmatched, "scheduler row", " without kernel row")
+	add(l.timeline.Untimed, "kernel row", " without scheduler row")
 	if len(parts) == 0 {
 		if loss.Declared {
 			return "some records, the file does not say how many"
@@ -165,17 +165,17 @@ func (s *summary) warnings() string {
 	if len(s.l.warnings) == 0 {
 		return "none"
 	}
-	count := map[string]int64{}
+	byCode := map[string]int64{}
 	for _, w := range s.l.warnings {
-		count[w.Code] += w.Count
+		byCode[w.Code] += w.Count
 	}
-	return counts(count)
+	return counts(byCode)
 }
 
-func counts(count map[string]int64) string {
+func counts(of map[string]int64) string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(count)) {
-		parts = append(parts, fmt.Sprintf("%s ×%s", stats.Printable(name), thousands(count[name])))
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, fmt.Sprintf("%s ×%s", stats.Printable(name), thousands(of[name])))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -194,6 +194,14 @@ func wrap(parts []string, width int) []string {
 		}
 	}
 	return out
+}
+
+// count is a number of things, in words.
+func count(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return thousands(n) + " " + thing
 }
 
 func thousands(n int64) string {

@@ -2,7 +2,6 @@ package draw_test
 
 import (
 	"maps"
-	"slices"
 	"testing"
 )
 
@@ -227,9 +226,4 @@ func deps(t *testing.T, tasks []depTask, edges ...[2]uint64) string {
 func (m *made) draw(t *testing.T, s settings) *drawn {
 	t.Helper()
 	return convert(t, m.text(t), s)
-}
-
-func sorted[T ~string](s []T) []T {
-	slices.Sort(s)
-	return s
 }

@@ -1,6 +1,7 @@
 package house_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -95,16 +96,14 @@ func TestEveryPackageIsInTheTable(t *testing.T) {
 // serve tests out of the program.
 func TestImportsOfTests(t *testing.T) {
 	h := open(t)
+	more := map[string][]string{} // by room, beyond what its code imports
 	for _, f := range h.files {
-		if !f.test {
-			continue
-		}
 		for _, to := range h.imports(f) {
-			if to != f.room {
-				t.Logf("%s imports %s", f.path, to)
-			}
-			if strings.HasPrefix(to, "cmd/") {
+			switch {
+			case f.test && strings.HasPrefix(to, "cmd/"):
 				t.Errorf("%s imports the program %s", f.path, to)
+			case f.test && to != f.room && !slices.Contains(more[f.room], to):
+				more[f.room] = append(more[f.room], to)
 			}
 		}
 	}
@@ -113,6 +112,15 @@ func TestImportsOfTests(t *testing.T) {
 			if i.Path.Value == `"testing"` && f.room != "internal/parity" {
 				t.Errorf("%s imports testing and is no test", f.path)
 			}
+		}
+		for _, to := range h.imports(f) {
+			more[f.room] = slices.DeleteFunc(more[f.room], func(room string) bool { return room == to })
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		if list := more[name]; len(list) > 0 {
+			slices.Sort(list)
+			t.Logf("tests of %s also import %s", name, strings.Join(list, ", "))
 		}
 	}
 }

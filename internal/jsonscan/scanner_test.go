@@ -76,92 +76,98 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+const deepest = "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[" // MaxDepth brackets
+
+// refusals are texts that are no JSON, or none that we read.
+var refusals = []struct {
+	text         string
+	line, column int64
+	message      string // part of what must be said
+}{
+	{"", 1, 1, "found the end of the file, expected a value; the file is incomplete"},
+	{"  \n ", 2, 2, "end of the file"},
+	{"[1,2", 1, 5, "found the end of the file, expected ',' or ']'; the file is incomplete"},
+	{"[1,", 1, 4, "end of the file"},
+	{"[", 1, 2, "end of the file"},
+	{"{", 1, 2, "end of the file, expected a key"},
+	{`{"a"`, 1, 5, "end of the file, expected ':'"},
+	{`{"a":`, 1, 6, "end of the file, expected a value"},
+	{`{"a":1`, 1, 7, "end of the file, expected ',' or '}'"},
+	{`{"a":1,`, 1, 8, "end of the file, expected a key"},
+	{`"abc`, 1, 1, "end of the file inside a string"},
+	{`"abc\`, 1, 1, "end of the file inside a string"},
+	{`"ä`, 1, 1, "end of the file inside a string"},
+	{"tru", 1, 1, `found "tru", expected true`},
+	{"nul]", 1, 1, `found "nul", expected null`},
+	{"falsy", 1, 1, `found "falsy", expected false`},
+	{"truex", 1, 5, `found "x" behind the JSON value`},
+	{"[1,]", 1, 4, `found "]", expected a value behind the comma`},
+	{"[,1]", 1, 2, `found ","`},
+	{"[1 2]", 1, 4, `found "2", expected ',' or ']'`},
+	{"[1}", 1, 3, `found "}", expected ',' or ']'`},
+	{`{"a":1]`, 1, 7, `found "]", expected ',' or '}'`},
+	{`{"a":1,}`, 1, 8, `found "}", expected a key in double quotes`},
+	{`{a:1}`, 1, 2, `found "a:1", expected a key in double quotes`},
+	{`{"a" 1}`, 1, 6, `found "1", expected ':' behind a key`},
+	{`{"a",1}`, 1, 5, `found ",", expected ':' behind a key`},
+	{`{1:2}`, 1, 2, `expected a key in double quotes`},
+	{"{}\n{}", 2, 1, `found "{" behind the JSON value`},
+	{"[]x", 1, 3, `found "x" behind the JSON value`},
+	{"[]\x00", 1, 3, "found a zero byte"},
+	{"\x00[]", 1, 1, "found a zero byte"},
+	{"[\x01]", 1, 2, `expected a value`},
+	{"[\x01", 1, 2, `expected a value`},
+	{"[\v1]", 1, 2, `expected a value`},
+	{"\xef\xbb\xbf[]", 1, 1, "found a byte order mark"},
+	{"\xff\xfe[\x00]\x00", 1, 1, `found "\xff"`},
+	{"NaN", 1, 1, `found "NaN", expected a value; NaN and Infinity are not JSON`},
+	{"[1,\n Infinity]", 2, 2, `found "Infinity", expected a value; NaN and Infinity are not JSON`},
+	{"-Infinity", 1, 1, `found "-Infinity", expected a number`},
+	{"01", 1, 1, `found "01", expected a number`},
+	{"-", 1, 1, `expected a number`},
+	{"-a", 1, 1, `expected a number`},
+	{"1.", 1, 1, `expected a number`},
+	{".5", 1, 1, `found ".5", expected a value`},
+	{"+1", 1, 1, `found "+1", expected a value`},
+	{"1e", 1, 1, `expected a number`},
+	{"1e+", 1, 1, `expected a number`},
+	{"0x10", 1, 1, `found "0x10", expected a number`},
+	{"1_000", 1, 1, `expected a number`},
+	{"[1\x002]", 1, 2, `expected a number`},
+	{"/* */ 1", 1, 1, `expected a value`},
+	{"'a'", 1, 1, `expected a value`},
+	{"\"a\nb\"", 1, 3, "found the control character 0x0a inside a string"},
+	{"\"a\tb\"", 1, 3, "found the control character 0x09 inside a string"},
+	{`"\x41"`, 1, 2, `expected an escape sequence of JSON`},
+	{`"\u12"`, 1, 2, `expected an escape sequence`},
+	{`"\u12g4"`, 1, 2, `expected an escape sequence`},
+	{`"\u+123"`, 1, 2, `expected an escape sequence`},
+	{`"ab\ud83d"`, 1, 4, `expected an escape sequence`},
+	{`"\ud83dx"`, 1, 2, `expected an escape sequence`},
+	{`"\ud83d\u0041"`, 1, 2, `expected an escape sequence`},
+	{`"\ude00"`, 1, 2, `expected an escape sequence`},
+	{"\"a\xffb\"", 1, 3, "found the byte 0xff inside a string, expected UTF-8"},
+	{"\"\xc0\xaf\"", 1, 2, "found the byte 0xc0 inside a string"},
+	{"\"\xed\xa0\x80\"", 1, 2, "found the byte 0xed inside a string"}, // a surrogate as UTF-8
+	{"\"\xf4\x90\x80\x80\"", 1, 2, "found the byte 0xf4 inside a string"},
+	{"{\"\xff\":1}", 1, 3, "found the byte 0xff inside a string"},
+	{deepest + "[", 1, jsonscan.MaxDepth + 1, "found nesting deeper than 64"},
+	{deepest + "{}", 1, jsonscan.MaxDepth + 1, "found nesting deeper than 64"},
+	{deepest + "[1,2]", 1, jsonscan.MaxDepth + 1, "found nesting deeper than 64"},
+	{`{"a":1,"a":2}`, 1, 8, `found the key "a" twice in one object`},
+	{"{\"a\":1,\n  \"\\u0061\":2}", 2, 3, `found the key "a" twice in one object`},
+	{`{"\u0061":1,"a":2}`, 1, 13, `found the key "a" twice in one object`},
+	{`{"ä":1,"\u00e4":2}`, 1, 9, `twice in one object`},
+	{`{"":1,"":2}`, 1, 7, `twice in one object`},
+	{`{"b":{"a":1,"a":1}}`, 1, 13, `twice in one object`},
+	{`[{"a":1,"b":2},{"b":1,"a":2,"b":3}]`, 1, 29, `found the key "b" twice in one object`},
+}
+
 func TestRefused(t *testing.T) {
-	deep := strings.Repeat("[", jsonscan.MaxDepth+1)
-	tests := []struct {
-		text         string
-		line, column int64
-		message      string // part of what must be said
-	}{
-		{"", 1, 1, "found the end of the file, expected a value; the file is incomplete"},
-		{"  \n ", 2, 2, "end of the file"},
-		{"[1,2", 1, 5, "found the end of the file, expected ',' or ']'; the file is incomplete"},
-		{"[1,", 1, 4, "end of the file"},
-		{"[", 1, 2, "end of the file"},
-		{"{", 1, 2, "end of the file, expected a key"},
-		{`{"a"`, 1, 5, "end of the file, expected ':'"},
-		{`{"a":`, 1, 6, "end of the file, expected a value"},
-		{`{"a":1`, 1, 7, "end of the file, expected ',' or '}'"},
-		{`{"a":1,`, 1, 8, "end of the file, expected a key"},
-		{`"abc`, 1, 1, "end of the file inside a string"},
-		{`"abc\`, 1, 1, "end of the file inside a string"},
-		{`"ä`, 1, 1, "end of the file inside a string"},
-		{"tru", 1, 1, `found "tru", expected true`},
-		{"nul]", 1, 1, `found "nul", expected null`},
-		{"falsy", 1, 1, `found "falsy", expected false`},
-		{"truex", 1, 5, `found "x" behind the JSON value`},
-		{"[1,]", 1, 4, `found "]", expected a value behind the comma`},
-		{"[,1]", 1, 2, `found ","`},
-		{"[1 2]", 1, 4, `found "2", expected ',' or ']'`},
-		{"[1}", 1, 3, `found "}", expected ',' or ']'`},
-		{`{"a":1]`, 1, 7, `found "]", expected ',' or '}'`},
-		{`{"a":1,}`, 1, 8, `found "}", expected a key in double quotes`},
-		{`{a:1}`, 1, 2, `found "a:1", expected a key in double quotes`},
-		{`{"a" 1}`, 1, 6, `found "1", expected ':' behind a key`},
-		{`{"a",1}`, 1, 5, `found ",", expected ':' behind a key`},
-		{`{1:2}`, 1, 2, `expected a key in double quotes`},
-		{"{}\n{}", 2, 1, `found "{" behind the JSON value`},
-		{"[]x", 1, 3, `found "x" behind the JSON value`},
-		{"[]\x00", 1, 3, "found a zero byte"},
-		{"\x00[]", 1, 1, "found a zero byte"},
-		{"[\x01]", 1, 2, `expected a value`},
-		{"[\x01", 1, 2, `expected a value`},
-		{"[\v1]", 1, 2, `expected a value`},
-		{"\xef\xbb\xbf[]", 1, 1, "found a byte order mark"},
-		{"\xff\xfe[\x00]\x00", 1, 1, `found "\xff"`},
-		{"NaN", 1, 1, `found "NaN", expected a value; NaN and Infinity are not JSON`},
-		{"[1,\n Infinity]", 2, 2, `found "Infinity", expected a value; NaN and Infinity are not JSON`},
-		{"-Infinity", 1, 1, `found "-Infinity", expected a number`},
-		{"01", 1, 1, `found "01", expected a number`},
-		{"-", 1, 1, `expected a number`},
-		{"-a", 1, 1, `expected a number`},
-		{"1.", 1, 1, `expected a number`},
-		{".5", 1, 1, `found ".5", expected a value`},
-		{"+1", 1, 1, `found "+1", expected a value`},
-		{"1e", 1, 1, `expected a number`},
-		{"1e+", 1, 1, `expected a number`},
-		{"0x10", 1, 1, `found "0x10", expected a number`},
-		{"1_000", 1, 1, `expected a number`},
-		{"[1\x002]", 1, 2, `expected a number`},
-		{"/* */ 1", 1, 1, `expected a value`},
-		{"'a'", 1, 1, `expected a value`},
-		{"\"a\nb\"", 1, 3, "found the control character 0x0a inside a string"},
-		{"\"a\tb\"", 1, 3, "found the control character 0x09 inside a string"},
-		{`"\x41"`, 1, 2, `expected an escape sequence of JSON`},
-		{`"\u12"`, 1, 2, `expected an escape sequence`},
-		{`"\u12g4"`, 1, 2, `expected an escape sequence`},
-		{`"\u+123"`, 1, 2, `expected an escape sequence`},
-		{`"ab\ud83d"`, 1, 4, `expected an escape sequence`},
-		{`"\ud83dx"`, 1, 2, `expected an escape sequence`},
-		{`"\ud83d\u0041"`, 1, 2, `expected an escape sequence`},
-		{`"\ude00"`, 1, 2, `expected an escape sequence`},
-		{"\"a\xffb\"", 1, 3, "found the byte 0xff inside a string, expected UTF-8"},
-		{"\"\xc0\xaf\"", 1, 2, "found the byte 0xc0 inside a string"},
-		{"\"\xed\xa0\x80\"", 1, 2, "found the byte 0xed inside a string"}, // a surrogate as UTF-8
-		{"\"\xf4\x90\x80\x80\"", 1, 2, "found the byte 0xf4 inside a string"},
-		{"{\"\xff\":1}", 1, 3, "found the byte 0xff inside a string"},
-		{deep, 1, jsonscan.MaxDepth + 1, "found nesting deeper than 64"},
-		{strings.Repeat("[", jsonscan.MaxDepth) + "{}", 1, jsonscan.MaxDepth + 1, "found nesting deeper than 64"},
-		{strings.Repeat("[", jsonscan.MaxDepth) + "[1,2]", 1, jsonscan.MaxDepth + 1, "found nesting deeper than 64"},
-		{`{"a":1,"a":2}`, 1, 8, `found the key "a" twice in one object`},
-		{"{\"a\":1,\n  \"\\u0061\":2}", 2, 3, `found the key "a" twice in one object`},
-		{`{"\u0061":1,"a":2}`, 1, 13, `found the key "a" twice in one object`},
-		{`{"ä":1,"\u00e4":2}`, 1, 9, `twice in one object`},
-		{`{"":1,"":2}`, 1, 7, `twice in one object`},
-		{`{"b":{"a":1,"a":1}}`, 1, 13, `twice in one object`},
-		{`[{"a":1,"b":2},{"b":1,"a":2,"b":3}]`, 1, 29, `found the key "b" twice in one object`},
+	if len(deepest) != jsonscan.MaxDepth {
+		t.Fatalf("%d brackets", len(deepest))
 	}
-	for _, tt := range tests {
+	for _, tt := range refusals {
 		for name, read := range map[string]func(string) error{
 			"skip": skip, "raw": func(s string) error { _, err := raw(s); return err },
 		} {
@@ -468,7 +474,7 @@ func (e endless) Read(p []byte) (int, error) {
 
 // White space of any length needs no window.
 func TestLongWhiteSpace(t *testing.T) {
-	s := jsonscan.New(io.MultiReader(io.LimitReader(endless(' '), 100<<20), strings.NewReader("1")))
+	s := jsonscan.New(io.MultiReader(io.LimitReader(endless(' '), 8<<20), strings.NewReader("1")))
 	if got := s.Int64(); got != 1 || s.End() != nil {
 		t.Errorf("got %d, %v", got, s.Err())
 	}

@@ -52,6 +52,11 @@ func (s *Scanner) Skip() {
 	case String:
 		s.str()
 	case Number:
+		b := s.buf[s.pos:s.end]
+		if _, n := digits(b); n > 0 && n < len(b) && endsNumber(b[n]) {
+			s.pos += n
+			return
+		}
 		text, _ := s.numberText()
 		s.pos += len(text)
 	case True:

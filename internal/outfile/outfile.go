@@ -6,6 +6,7 @@
 package outfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,7 +59,7 @@ func (s *Set) Create(path string, inputs ...string) (*File, error) {
 			return s.inPlace(path)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("cannot write %s: %w", path, cause(err))
+		return nil, createError(path, err)
 	}
 	return s.beside(path)
 }
@@ -83,7 +84,7 @@ func (s *Set) inPlace(path string) (*File, error) {
 func (s *Set) beside(path string) (*File, error) {
 	place, err := followLinks(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", path, cause(err))
+		return nil, createError(path, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,11 +92,8 @@ func (s *Set) beside(path string) (*File, error) {
 		return nil, ErrAbandoned
 	}
 	f, err := createTemp(place)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the output directory %s does not exist; create it, or choose another path with -o", filepath.Dir(path))
-	case err != nil:
-		return nil, fmt.Errorf("cannot write in the directory %s: %w; choose another path with -o", filepath.Dir(path), cause(err))
+	if err != nil {
+		return nil, createError(path, err)
 	}
 	out := &File{file: f, set: s, path: place, temp: f.Name()}
 	if s.open == nil {
@@ -105,25 +103,30 @@ func (s *Set) beside(path string) (*File, error) {
 	return out, nil
 }
 
+func createError(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the output directory %s does not exist; create it, or choose another path with -o", filepath.Dir(path))
+	}
+	return fmt.Errorf("cannot write %s: %w; choose another path with -o", path, cause(err))
+}
+
 // followLinks returns the file that a chain of symbolic links ends at, whether
 // it exists or not: renaming over a link would replace the link.
 func followLinks(path string) (string, error) {
 	for range 40 {
-		st, err := os.Lstat(path)
-		if err != nil || st.Mode()&fs.ModeSymlink == 0 {
-			return path, nil // what is wrong with it shows when it is written
-		}
-		to, err := os.Readlink(path)
+		// Not by text: ".." behind a link starts from where the link leads.
+		dir, base := filepath.Split(path)
+		dir, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
 		if err != nil {
 			return "", err
 		}
+		path = filepath.Join(dir, base)
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link; what else is wrong with it shows when it is written
+		}
 		if !filepath.IsAbs(to) {
-			// ".." in a link starts from where its directory really is.
-			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-			if err != nil {
-				return "", err
-			}
-			to = filepath.Join(dir, to)
+			to = dir + string(filepath.Separator) + to
 		}
 		path = to
 	}

@@ -86,7 +86,7 @@ func (out *Table) rows(b *lines) {
 	}
 	b.rule("-", 140)
 	t := &out.Total
-	b.add("%-21s %5d   %12.2f  %15s", "TOTAL", t.Count, out.Micros(float64(t.Exec)), cell(out.Micros(float64(t.Latency)), out.Timed))
+	b.add("%-21s %5d   %12.2f  %15s", "TOTAL", t.Count, out.Micros(float64(t.Exec)), cell(out.Micros(float64(t.Latency)), t.Timed > 0))
 }
 
 // spanLine says how long the whole capture took, "" without rows.
@@ -131,14 +131,21 @@ func Printable(s string) string {
 	if !strings.ContainsFunc(s, unicode.IsControl) {
 		return s
 	}
-	q := strconv.Quote(s)
-	return q[1 : len(q)-1]
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // Threads beyond which the idle times are shown shorter, for a screen has to do.
 const (
 	fewThreads  = 6
-	mostThreads = 24
+	mostThreads = 16
 )
 
 // IdleTimes says how long every scheduler thread was idle, one text for each.
@@ -251,7 +258,7 @@ func (out *Table) JSON(w io.Writer) error {
 	}{
 		Source: out.Source, Level: out.Level, Caption: Caption(out.Level), Producer: opt(out.Producer, out.Producer != ""),
 		Tasks: out.Tasks, Rows: out.Total.Count, Cores: out.Cores, Span: opt(out.Micros(float64(out.Span)), out.HasSpan),
-		TotalExec: out.Micros(float64(out.Total.Exec)), TotalLatency: opt(out.Micros(float64(out.Total.Latency)), out.Timed),
+		TotalExec: out.Micros(float64(out.Total.Exec)), TotalLatency: opt(out.Micros(float64(out.Total.Latency)), out.Total.Timed > 0),
 		Functions: []functionDoc{}, Threads: []threadDoc{},
 	}
 	switch {

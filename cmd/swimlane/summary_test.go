@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"swimlane/internal/parity"
+)
+
+// writeCapture makes a capture of the given numbers of functions and
+// scheduler threads.
+func writeCapture(t *testing.T, functions, threads int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var tasks, sched, deps, streams []string
+	for i := range functions {
+		at := 1000 + 100*i
+		tasks = append(tasks, fmt.Sprintf("[0,%d,%d,%d,%d,5]", i, i, at, at+50))
+		sched = append(sched, fmt.Sprintf("[0,%d,%d,%d]", i, at-10, at+60))
+		deps = append(deps, fmt.Sprintf(`{"task_id":"%d","kernel_ids":[-1,%d,-1]}`, i, i))
+	}
+	for i := range threads {
+		streams = append(streams, fmt.Sprintf(`{"producer":"aicpu","scheduler_id":%d,"metrics":[],"records":[
+{"start_cycles":1000,"end_cycles":1010,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null},
+{"start_cycles":%d,"end_cycles":%d,"loop_iter":0,"kind":"complete","tasks_processed":1,"task_id":null}]}`, i, 1100+100*i, 1110+100*i))
+	}
+	records := fmt.Sprintf(`{"chip_swimlane_level":3,"metadata":{"clock_freq_hz":1000000},"aicore_tasks":[%s],
+"scheduler_tasks":{"schema_version":1,"producer":"aicpu","records":[%s]},
+"scheduler_records":{"schema_version":1,"streams":[%s]}}`, strings.Join(tasks, ","), strings.Join(sched, ","), strings.Join(streams, ","))
+	for name, text := range map[string]string{
+		"chip_swimlane_records.json": records,
+		"deps.json":                  `{"tasks":[` + strings.Join(deps, ",") + `],"edges":[]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestSummaryFitsScreen: 40 lines for up to 18 functions and any number of
+// threads; beyond, the table is whole and nothing else grows.
+func TestSummaryFitsScreen(t *testing.T) {
+	for _, functions := range []int{0, 1, 7, 8, 9, 12, 13, 18, 50} {
+		for _, threads := range []int{0, 1, 4, 12, 16, 17, 72} {
+			out := stdoutOf(t, "convert", writeCapture(t, functions, threads))
+			lines := strings.Count(out, "\n")
+			if limit := max(screen, 22+functions); lines > limit {
+				t.Errorf("%d functions, %d threads: %d lines, want at most %d\n%s", functions, threads, lines, limit, out)
+			}
+			f := readFigures(t, out)
+			for i := range functions {
+				if f[fmt.Sprintf("%d Count", i)] != "1" {
+					t.Errorf("%d functions, %d threads: function %d is not in the table", functions, threads, i)
+				}
+			}
+			for _, label := range []string{"✓ Conversion complete", "  Input:  ", "  Output: ", "  Level:  3", "  Tasks:  ", "  Arrows: ", "  Lost:   ",
+				"  Warnings: none", "\nTo visualize: Open https://ui.perfetto.dev/ and drag in "} {
+				if strings.Count(out, label) != 1 {
+					t.Errorf("%d functions, %d threads: not one %q", functions, threads, label)
+				}
+			}
+			if (threads > 0) != strings.Contains(out, "  Idle:   ") {
+				t.Errorf("%d threads: idle times there or missing wrongly\n%s", threads, out)
+			}
+			for line := range strings.Lines(out) {
+				if len([]rune(line)) > 160 && !strings.Contains(line, os.TempDir()) {
+					t.Errorf("long line %s", line)
+				}
+			}
+		}
+	}
+}
+
+// TestSummaryOfCaptures: the same for real ones.
+func TestSummaryOfCaptures(t *testing.T) {
+	dirs, err := filepath.Glob(filepath.Join(parity.Shared(t), "captures", "*", "chip_swimlane_records.json*"))
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no captures: %v", err)
+	}
+	for _, records := range dirs {
+		out := stdoutOf(t, "convert", records, "-o", os.DevNull)
+		if lines := strings.Count(out, "\n"); lines > screen {
+			t.Errorf("%s: %d lines\n%s", records, lines, out)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	got := strings.Join(wrap([]string{"one", "two", "three", "a long one"}, 10), "|")
+	if want := "one, two,|three,|a long one"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := wrap(nil, 10); got != nil {
+		t.Errorf("%q, want nothing", got)
+	}
+}
+
+func TestCountText(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for n, want := range map[int64]string{999: "999 bytes", 1500: "1.5 kB", 2_500_000: "2.5 MB", 3_570_123_594: "3.6 GB"} {
+		if got := size(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
