@@ -33,9 +33,9 @@ func Locate(arg string) (path string, auto bool, err error) {
 	if !st.IsDir() {
 		return arg, false, nil
 	}
-	if ranks, _ := filepath.Glob(filepath.Join(arg, "rank*")); len(ranks) > 0 {
+	if rank := firstRank(arg); rank != "" {
 		return "", false, fmt.Errorf("%s is %w (%s, …); name one rank's records file, as %s",
-			arg, ErrRanks, filepath.Base(ranks[0]), filepath.Join(ranks[0], "d0", FileName))
+			arg, ErrRanks, rank, filepath.Join(arg, rank, "d0", FileName))
 	}
 	for _, name := range []string{FileName, FileName + ".gz"} {
 		if p := filepath.Join(arg, name); isFile(p) {
@@ -43,6 +43,17 @@ func Locate(arg string) (path string, auto bool, err error) {
 		}
 	}
 	return "", false, fmt.Errorf("no %s in the directory %s; name the records file, or a directory that holds one", FileName, arg)
+}
+
+// firstRank is the first entry of a directory that is called rank…, "" if none is.
+func firstRank(dir string) string {
+	entries, _ := os.ReadDir(dir) // what cannot be listed cannot be read either
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "rank") {
+			return e.Name()
+		}
+	}
+	return ""
 }
 
 func isFile(path string) bool {

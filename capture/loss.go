@@ -19,9 +19,8 @@ func (d *reader) sumLoss() {
 	}
 	if h := d.out.Meta.HostCapture; h != nil {
 		l.Host = addCount(0, h.Dropped.V)
-		if h.Status == "dropped" || h.Status == "incomplete" {
-			l.Declared = true
-		}
+		// "incomplete" is a mismatch of counts without loss (spec/records.md §2.2).
+		l.Declared = l.Declared || h.Status == "dropped"
 	}
 	l.Declared = l.Declared || l.Streams > 0 || l.Host > 0 || l.Accounting > 0
 }

@@ -117,7 +117,7 @@ func (t *Timeline) buildRows(pick, partner []int32) {
 	r.Receive = gather(order, func(i int32) uint64 { return k.Receive[pick[i]] })
 	r.Start = gather(order, func(i int32) uint64 { return k.Start[pick[i]] })
 	r.End = gather(order, func(i int32) uint64 { return k.End[pick[i]] })
-	if partner != nil && n > 0 {
+	if slices.Max(append(partner, -1)) >= 0 {
 		sched := func(col []uint64) []uint64 {
 			return gather(order, func(i int32) uint64 {
 				if partner[i] < 0 {
