@@ -14,20 +14,20 @@ func (d *reader) finish() error {
 	out.Sched = d.schedCols.flat()
 	out.Sched.Present = d.keys["scheduler_tasks"] || d.keys["aicpu_tasks"]
 	out.Sched.Producer = d.schedSect.producer
-	out.Dialect = seedDialect
-	out.Dialect.Label = "seed-era"
-	if d.keys["aicpu_tasks"] || d.keys["aicpu_scheduler_phases"] {
-		out.Dialect.Label = "archived"
-	}
 	if d.keys["aicpu_tasks"] {
 		out.Sched.Producer = ProducerAICPU
 	}
+	out.Tasks.Run = d.runs.column(d.taskCols.epoch.flat())
+	out.Sched.Run = d.runs.column(d.schedCols.epoch.flat())
 	d.placeStreams()
+	d.runs.settle(out)
 
+	d.widen(d.errs[stepTasks], d.schedShape, d.legacyShape)
 	d.checkLevelAndClock()
 	d.checkSchedShape()
 	d.checkStreams()
 	d.checkOrchestrator()
+	d.checkRuntime()
 	if err := d.unsupported(); err != nil {
 		return err
 	}
@@ -39,6 +39,8 @@ func (d *reader) finish() error {
 		}
 	}
 	d.sumLoss()
+	d.settleAlignment()
+	d.warnCollection()
 	d.warnUnknown()
 	return nil
 }
@@ -123,6 +125,48 @@ func (d *reader) checkOrchestrator() {
 	}
 }
 
+// checkRuntime finds out which rules the file follows (spec/newest.md §2, §5.2).
+func (d *reader) checkRuntime() {
+	runtime := d.out.Meta.Runtime
+	source := d.file + ": metadata.runtime"
+	for i := range d.streams {
+		if r := d.streams[i].Runtime; runtime != "" && r != "" && r != runtime {
+			d.bad(stepRuntime, "metadata", -1, "", "metadata.runtime is '%.40s' but scheduler stream %d says '%.40s'", runtime, i, r)
+			return
+		}
+	}
+	if runtime == "" && d.identity != "" {
+		if runtime = commonRuntime(d.streams); runtime == "" {
+			d.bad(stepRuntime, "metadata", -1, d.identity+" and no metadata.runtime",
+				"%s is missing; this capture predates the runtime name and its TaskId layout cannot be determined. "+
+					"Re-capture with a current build, which writes '%s' or '%s'.", source, RuntimeHBG, RuntimeTMR)
+			d.errs[stepRuntime].Class = ErrUnsupported
+			return
+		}
+	}
+	switch runtime {
+	case RuntimeTMR, RuntimeHBG:
+		d.out.Dialect = runtimeDialect(runtime)
+		d.out.Dialect.Label = "of a named runtime"
+		if d.identity != "" {
+			d.out.Dialect.Label = "of today's runtimes"
+		}
+	case "":
+		d.out.Dialect = seedDialect
+		d.out.Dialect.Label = "seed-era"
+		if d.keys["aicpu_tasks"] || d.keys["aicpu_scheduler_phases"] {
+			d.out.Dialect.Label = "archived"
+		}
+	default:
+		d.bad(stepRuntime, "metadata", -1, "", "%s is '%.40s', which this module does not decode; expected '%s' or '%s'. "+
+			"A task id has no self-describing layout, so an unrecognised runtime cannot be decoded by guessing.", source, runtime, RuntimeHBG, RuntimeTMR)
+	}
+	d.out.Meta.Runtime = runtime
+	if e := d.errs[stepRuntime]; e != nil {
+		e.Class = ErrUnsupported
+	}
+}
+
 // unsupported refuses the forms that are recognised but not read. They must
 // never be drawn by the rules of another generation.
 func (d *reader) unsupported() error {
@@ -131,28 +175,12 @@ func (d *reader) unsupported() error {
 			return d.errs[at]
 		}
 	}
-	e := &Error{File: d.file, Section: "metadata", Row: -1, Class: ErrUnsupported}
-	switch {
-	case d.launches:
-		e.Found = "metadata.run_boundaries"
-		e.Text = "several kernel launches in one capture are not read by this version"
-	case d.out.Meta.Runtime != "":
-		e.Found = "metadata.runtime"
-		e.Text = unsupportedText
-	case d.identity != "" && commonRuntime(d.streams) != "":
-		e.Found = d.identity
-		e.Text = unsupportedText
-	case d.identity != "":
-		e.Found = d.identity + " and no metadata.runtime"
-		e.Text = d.file + ": metadata.runtime is missing; this capture predates the runtime name and its TaskId layout cannot be determined. " +
-			"Re-capture with a current build, which writes 'host_build_graph' or 'tensormap_and_ringbuffer'."
-	default:
+	if !d.launches {
 		return nil
 	}
-	return e
+	return &Error{File: d.file, Section: "metadata", Row: -1, Class: ErrUnsupported, Found: "metadata.run_boundaries",
+		Text: "several kernel launches in one capture are not read by this version"}
 }
-
-const unsupportedText = "captures that name their runtime or carry run_epoch are not read by this version"
 
 // commonRuntime is the runtime that all streams name, if they agree (spec/newest.md §2).
 func commonRuntime(streams []Stream) string {

@@ -117,24 +117,35 @@ func checkPromises(t *testing.T, rec *capture.Records) {
 	if len(k.Task) != n || len(k.Reg) != n || len(k.Start) != n || len(k.End) != n || len(k.Receive) != n {
 		t.Fatal("kernel columns of different lengths")
 	}
-	keys := map[capture.Key]bool{}
+	type key struct {
+		core, run int32
+		reg       uint64
+	}
+	keys := map[key]bool{}
+	keyOf := func(of capture.Keys, i int) key {
+		run := int32(0)
+		if of.Run != nil {
+			run = of.Run[i]
+		}
+		return key{of.Core[i], run, of.Reg[i]}
+	}
 	for i := range n {
-		if k.Core[i] < 0 || k.Receive[i] == 0 || k.Receive[i] > k.Start[i] || k.Start[i] > k.End[i] || keys[capture.Key{Core: k.Core[i], Reg: k.Reg[i]}] {
+		if k.Core[i] < 0 || k.Receive[i] == 0 || k.Receive[i] > k.Start[i] || k.Start[i] > k.End[i] || keys[keyOf(k.Keys(), i)] {
 			t.Fatalf("kernel row %d breaks a rule", i)
 		}
-		keys[capture.Key{Core: k.Core[i], Reg: k.Reg[i]}] = true
+		keys[keyOf(k.Keys(), i)] = true
 	}
 	q := &rec.Sched
 	n = q.Len()
 	if len(q.Reg) != n || len(q.Dispatch) != n || len(q.Finish) != n || n > 0 && !q.Present || q.Present != (q.Producer != "") {
 		t.Fatalf("scheduler columns: %+v", q)
 	}
-	partner := map[capture.Key]bool{}
+	partner := map[key]bool{}
 	for i := range n {
-		if q.Core[i] < 0 || q.Dispatch[i] == 0 || q.Dispatch[i] > q.Finish[i] || partner[capture.Key{Core: q.Core[i], Reg: q.Reg[i]}] {
+		if q.Core[i] < 0 || q.Dispatch[i] == 0 || q.Dispatch[i] > q.Finish[i] || partner[keyOf(q.Keys(), i)] {
 			t.Fatalf("scheduler row %d breaks a rule", i)
 		}
-		partner[capture.Key{Core: q.Core[i], Reg: q.Reg[i]}] = true
+		partner[keyOf(q.Keys(), i)] = true
 	}
 	for key := range keys {
 		if rec.Level > 1 && !partner[key] && !rec.Loss.Declared {

@@ -44,6 +44,7 @@ type submit struct {
 	index            int64
 	task, start, end uint64
 	named            bool
+	epoch            OptInt
 }
 
 func (d *reader) submitLane(section, from, to string) Submits {
@@ -51,6 +52,8 @@ func (d *reader) submitLane(section, from, to string) Submits {
 	var index column[int64]
 	var task, start, end column[uint64]
 	var has column[bool]
+	var run column[int32]
+	named := false // a record names its run
 	s.BeginArray()
 	for j := 0; s.Elem(); j++ {
 		if s.Peek() != jsonscan.Object {
@@ -63,8 +66,18 @@ func (d *reader) submitLane(section, from, to string) Submits {
 		has.add(r.named)
 		start.add(r.start)
 		end.add(r.end)
+		named = named || r.epoch.Set
+		number := int32(unnamedRun)
+		if r.epoch.Set {
+			number = d.runs.number(uint64(r.epoch.V))
+		}
+		run.add(number)
 	}
-	return Submits{Index: index.flat(), Task: task.flat(), Has: has.flat(), Start: start.flat(), End: end.flat()}
+	out := Submits{Index: index.flat(), Task: task.flat(), Has: has.flat(), Start: start.flat(), End: end.flat()}
+	if named {
+		out.Run = run.flat()
+	}
+	return out
 }
 
 func (d *reader) submit(from, to string) (r submit) {
@@ -92,10 +105,10 @@ func (d *reader) submit(from, to string) (r submit) {
 		case to:
 			r.end = d.uint64OrNull()
 		case "run_epoch":
-			if d.identity == "" {
-				d.identity = "orchestrator records with run_epoch"
+			d.setIdentity("orchestrator records with run_epoch")
+			if !s.TakeNull() {
+				r.epoch = OptInt{s.Int64(), true}
 			}
-			s.Skip()
 		default:
 			s.Skip()
 		}

@@ -48,11 +48,15 @@ func (d *reader) metadata() {
 			d.accounting()
 		case "co_captured":
 			m.CoCaptured = d.strings()
+		case "clock_alignment":
+			d.clockAlignment()
+		case "collection":
+			d.collection()
 		case "run_boundaries":
 			d.launches = true
 			s.Skip()
 		case "num_cores", "orchestrator_clock_domain", "device_clock_domain", "host_timestamp_resolution_ns",
-			"host_timestamp_quantization_ns", "clock_anchors", "clock_alignment", "collection", "dropped_run_boundaries":
+			"host_timestamp_quantization_ns", "clock_anchors", "dropped_run_boundaries":
 			s.Skip() // informational, or not consumed by offline tools
 		default:
 			d.unknown = append(d.unknown, "metadata."+name)

@@ -4,26 +4,58 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
-// ByCore orders row numbers by core and token. Rows of one core mostly stand in
-// the order of their tokens, so a counting sort by core leaves little to do.
-func ByCore(core []int32, reg []uint64) []int32 {
-	n := len(core)
+// Keys are the join keys of a section's rows: core, run and dispatch token
+// (spec/records.md §4.4, spec/newest.md §5.3).
+type Keys struct {
+	Core []int32
+	Run  []int32 // nil: all rows belong to one run
+	Reg  []uint64
+}
+
+// Keys of the kernel rows.
+func (t *TaskRows) Keys() Keys { return Keys{t.Core, t.Run, t.Reg} }
+
+// Keys of the scheduler rows.
+func (t *SchedRows) Keys() Keys { return Keys{t.Core, t.Run, t.Reg} }
+
+func (k Keys) run(i int32) int32 {
+	if k.Run == nil {
+		return 0
+	}
+	return k.Run[i]
+}
+
+// Compare orders row i of k and row j of other by core, run and token.
+func (k Keys) Compare(i int32, other Keys, j int32) int {
+	if c := cmp.Compare(k.Core[i], other.Core[j]); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(k.run(i), other.run(j)); c != 0 {
+		return c
+	}
+	return cmp.Compare(k.Reg[i], other.Reg[j])
+}
+
+// Order gives the row numbers in the order of their keys, equal ones in place.
+// Rows of one core mostly stand in the order of their tokens, so a counting sort
+// by core leaves little to do.
+func (k Keys) Order() []int32 {
+	n := len(k.Core)
 	order := make([]int32, n)
 	if n == 0 {
 		return order
 	}
-	if top := slices.Max(core); int(top) < 4*n+1024 {
+	if top := slices.Max(k.Core); int(top) < 4*n+1024 {
 		start := make([]int32, top+2)
-		for _, c := range core {
+		for _, c := range k.Core {
 			start[c+1]++
 		}
 		for c := range top + 1 {
 			start[c+1] += start[c]
 		}
-		for i, c := range core {
+		for i, c := range k.Core {
 			order[start[c]] = int32(i)
 			start[c]++
 		}
@@ -31,16 +63,16 @@ func ByCore(core []int32, reg []uint64) []int32 {
 		for i := range order {
 			order[i] = int32(i)
 		}
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(core[a], core[b]) })
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(k.Core[a], k.Core[b]) })
 	}
 	for lo := 0; lo < n; {
 		hi, sorted := lo+1, true
-		for hi < n && core[order[hi]] == core[order[lo]] {
-			sorted = sorted && reg[order[hi-1]] <= reg[order[hi]]
+		for hi < n && k.Core[order[hi]] == k.Core[order[lo]] {
+			sorted = sorted && k.Compare(order[hi-1], k, order[hi]) <= 0
 			hi++
 		}
 		if !sorted {
-			slices.SortStableFunc(order[lo:hi], func(a, b int32) int { return cmp.Compare(reg[a], reg[b]) })
+			slices.SortStableFunc(order[lo:hi], func(a, b int32) int { return k.Compare(a, k, b) })
 		}
 		lo = hi
 	}
@@ -48,90 +80,36 @@ func ByCore(core []int32, reg []uint64) []int32 {
 }
 
 // firstRepeat returns the first row whose key stood in an earlier row, −1 if none.
-func firstRepeat(order, core []int32, reg []uint64) (row, earlier int32) {
+func (k Keys) firstRepeat(order []int32) (row, earlier int32) {
 	row = -1
-	for k := 1; k < len(order); k++ {
-		a, b := order[k-1], order[k]
+	for n := 1; n < len(order); n++ {
+		a, b := order[n-1], order[n]
+		if k.Compare(a, k, b) != 0 {
+			continue
+		}
 		// The order is stable, so the second row of a group is the first repeat in it.
-		if core[a] == core[b] && reg[a] == reg[b] && (k < 2 || core[order[k-2]] != core[a] || reg[order[k-2]] != reg[a]) {
-			if row < 0 || b < row {
-				row, earlier = b, a
-			}
+		if n >= 2 && k.Compare(order[n-2], k, a) == 0 {
+			continue
+		}
+		if row < 0 || b < row {
+			row, earlier = b, a
 		}
 	}
 	return row, earlier
 }
 
-// Key is the join key of a row (spec/records.md §4.4).
-type Key struct {
-	Core int32
-	Reg  uint64
+// keyText writes the key of a row as messages do: with the run where rows name one.
+func (d *reader) keyText(k Keys, i int32) string {
+	if run := d.out.Runs[k.run(i)]; run.Known {
+		return fmt.Sprintf("(%d, %d, %d)", run.Epoch, k.Core[i], k.Reg[i])
+	}
+	return fmt.Sprintf("(%d, %d)", k.Core[i], k.Reg[i])
 }
 
-func (k Key) String() string { return fmt.Sprintf("(%d, %d)", k.Core, k.Reg) }
-
-// checkRows runs the checks of kernel and scheduler rows that need all rows:
-// repeated keys, timing, and that every kernel row has a scheduler row.
-func (d *reader) checkRows() {
-	t, q := &d.out.Tasks, &d.out.Sched
-	taskOrder := ByCore(t.Core, t.Reg)
-	if row, earlier := firstRepeat(taskOrder, t.Core, t.Reg); row >= 0 {
-		if e := d.errs[stepTasks]; e == nil || e.Row >= 0 && int(row) < e.Row {
-			d.errs[stepTasks] = &Error{File: d.file, Section: "aicore_tasks", Row: int(row), Class: ErrInvalid,
-				Text:  fmt.Sprintf("duplicate aicore_tasks join key: %s", Key{t.Core[row], t.Reg[row]}),
-				Found: fmt.Sprintf("rows %d (task %d) and %d (task %d), expected one row for each (core_id, reg_task_id)", earlier, t.Task[earlier], row, t.Task[row])}
-		}
+// keyNames names the parts of a join key in messages.
+func (d *reader) keyNames() string {
+	if d.out.Runs[len(d.out.Runs)-1].Known {
+		return "(run_epoch, core_id, reg_task_id)"
 	}
-	schedOrder := ByCore(q.Core, q.Reg)
-	d.errs[stepSchedRows] = d.schedRange
-	if row, earlier := firstRepeat(schedOrder, q.Core, q.Reg); row >= 0 {
-		d.bad(stepSchedRows, "scheduler_tasks", int(row), fmt.Sprintf("rows %d and %d with %s", earlier, row, Key{q.Core[row], q.Reg[row]}),
-			"scheduler_tasks contains duplicate (core_id, reg_task_id) join keys")
-	}
-	for i := range q.Core {
-		if a, b := q.Dispatch[i], q.Finish[i]; a == 0 || a > b {
-			found := fmt.Sprintf("dispatch_cycles %d, finish_cycles %d", a, b)
-			if d.schedSigned.found != "" && d.schedSigned.row == i {
-				found = d.schedSigned.found
-			}
-			d.bad(stepSchedRows, "scheduler_tasks", i, found,
-				"scheduler_tasks.records[%d] has invalid timing: expected 0 < dispatch_cycles <= finish_cycles", i)
-			break
-		}
-	}
-	if d.out.Level >= 2 {
-		d.checkComplete(taskOrder, schedOrder)
-	}
-}
-
-// checkComplete demands a scheduler row for every kernel row, unless the file says that records were lost.
-func (d *reader) checkComplete(taskOrder, schedOrder []int32) {
-	t, q := &d.out.Tasks, &d.out.Sched
-	missing := 0
-	var shown []string
-	k := 0
-	for _, i := range taskOrder {
-		c, reg := t.Core[i], t.Reg[i]
-		for k < len(schedOrder) && (q.Core[schedOrder[k]] < c || q.Core[schedOrder[k]] == c && q.Reg[schedOrder[k]] < reg) {
-			k++
-		}
-		if k < len(schedOrder) && q.Core[schedOrder[k]] == c && q.Reg[schedOrder[k]] == reg {
-			continue
-		}
-		missing++
-		if len(shown) < 3 {
-			shown = append(shown, Key{c, reg}.String())
-		}
-	}
-	if missing == 0 {
-		return
-	}
-	if d.sumLoss(); d.out.Loss.Declared {
-		d.warn("kernel-rows-without-scheduler", int64(missing),
-			"%d kernel row(s) have no Scheduler task timing: the capture lost records; they are drawn without dispatch and finish", missing)
-		return
-	}
-	d.bad(stepComplete, "aicore_tasks", -1, fmt.Sprintf("%d of %d rows without a partner", missing, t.Len()),
-		"level %d requires Scheduler task timing for every AICore task; missing %d join key(s): %s", d.out.Level, missing, strings.Join(shown, ", "))
-	d.errs[stepComplete].Hint = "the file declares no loss, so its sections do not belong together or were cut; capture again"
+	return "(core_id, reg_task_id)"
 }

@@ -211,10 +211,11 @@ func TestFormerNames(t *testing.T) {
 	refuse(t, `{"version": 2}`, "missing chip_swimlane_level")
 }
 
-// Generations behind the seeds are recognised and refused in words, as long as
-// nothing reads them (spec/newest.md §2).
+// Files that show a later generation and do not say whose ids they carry are
+// refused in words (spec/newest.md §2, §5.2).
 func TestLaterGenerations(t *testing.T) {
-	const unread = "captures that name their runtime or carry run_epoch are not read by this version"
+	const unknown = fileName + ": metadata.runtime is 'x', which this module does not decode; expected 'host_build_graph' or 'tensormap_and_ringbuffer'. " +
+		"A task id has no self-describing layout, so an unrecognised runtime cannot be decoded by guessing."
 	const nameless = fileName + ": metadata.runtime is missing; this capture predates the runtime name and its TaskId layout cannot be determined. " +
 		"Re-capture with a current build, which writes 'host_build_graph' or 'tensormap_and_ringbuffer'."
 	sevenRow, fiveRow := `[[0,7,7,120,180,10,4]]`, `[[0,7,115,185,4]]`
@@ -232,12 +233,10 @@ func TestLaterGenerations(t *testing.T) {
 		{"scheduler rows with a version", base.with("scheduler_tasks", schedTasks("1", `"aicpu"`, fiveRow)), nameless},
 		{"archived rows", base.with("aicpu_tasks", raw(fiveRow)), nameless},
 		{"phases", base.with("scheduler_records", raw(`{"streams": [{"records": []}, {"records": [`+epoch+`, `+epoch+`]}]}`)), nameless},
-		{"streams name the runtime", base.with("scheduler_records", raw(`{"streams": [{"runtime": "x", "records": [`+epoch+`]}, {"runtime": "x", "records": []}]}`)), unread},
+		{"streams name the runtime", base.with("scheduler_records", raw(`{"streams": [{"runtime": "x", "records": [`+epoch+`]}, {"runtime": "x", "records": []}]}`)), unknown},
 		{"streams disagree", base.with("scheduler_records", raw(`{"streams": [{"runtime": "x", "records": [`+epoch+`]}, {"runtime": "y", "records": []}]}`)), nameless},
 		{"submits", base.with("aicpu_orchestrator_phases", raw(`[[{"submit_idx": 0, "run_epoch": 1}]]`)), nameless},
-		{"runtime alone", base.with("metadata", named), unread},
-		{"runtime, no versions", base.with("metadata", named, "scheduler_tasks", noVersion, "scheduler_records", raw(`{"streams": []}`)), unread},
-		{"runtime and epochs", base.with("metadata", named, "aicore_tasks", raw(sevenRow), "scheduler_tasks", raw(`{"producer": "aicore", "records": `+fiveRow+`}`)), unread},
+		{"a runtime that nobody knows", base.with("metadata", raw(`{"runtime": "x", "clock_freq_hz": 1}`)), unknown},
 		{"launches", base.with("metadata", raw(`{"clock_freq_hz": 1, "run_boundaries": []}`)), "several kernel launches in one capture are not read by this version"},
 	}
 	for _, tt := range tests {
@@ -250,12 +249,27 @@ func TestLaterGenerations(t *testing.T) {
 		// Rules of earlier steps still come first.
 		refuse(t, tt.d.with("chip_swimlane_level", 9).String(), "Unsupported chip_swimlane_level: 9")
 	}
+	// With a runtime they are read, versions or not.
+	for _, d := range []doc{
+		base.with("metadata", named),
+		base.with("metadata", named, "scheduler_tasks", noVersion, "scheduler_records", raw(`{"streams": []}`)),
+		base.with("metadata", named, "aicore_tasks", raw(sevenRow), "scheduler_tasks", raw(`{"producer": "aicore", "records": `+fiveRow+`}`)),
+	} {
+		for _, order := range [][]string{sections, reversed(sections)} {
+			if rec := accept(t, d.text(order)); rec.Meta.Runtime != "host_build_graph" || rec.Dialect.IDs != capture.Spaces {
+				t.Errorf("runtime %q, layout %d", rec.Meta.Runtime, rec.Dialect.IDs)
+			}
+		}
+	}
+	// Two places that name different runtimes contradict each other.
+	refuse(t, base.with("metadata", named, "scheduler_records", raw(`{"streams": [{"runtime": "host_build_graph", "records": []}, {"runtime": "tensormap_and_ringbuffer", "records": []}]}`)).String(),
+		"metadata.runtime is 'host_build_graph' but scheduler stream 1 says 'tensormap_and_ringbuffer'")
 	// A version that is there must be 1 in every generation.
 	refuse(t, base.with("metadata", named, "scheduler_tasks", schedTasks("2", `"aicpu"`, "[]")).String(), "Unsupported scheduler_tasks schema_version: 2")
 	refuse(t, base.with("metadata", named, "scheduler_records", raw(`{"schema_version": 0, "streams": []}`)).String(), "Unsupported scheduler_records schema_version: 0")
 	// The first row shows the generation; a later odd one is an error of this one.
 	refuse(t, base.with("chip_swimlane_level", 1, "aicore_tasks", raw(`[[0,7,7,120,180,10],[0,8,8,120,180,10,4]]`)).String(), "aicore_tasks[1] must contain five or six columns")
-	refuse(t, base.with("scheduler_tasks", schedTasks("1", `"aicpu"`, `[[0,7,115,185],[0,7,115,185,4]]`)).String(), fourColumns)
+	refuse(t, base.with("scheduler_tasks", schedTasks("1", `"aicpu"`, `[[0,7,115,185],[0,7,115,185,4]]`)).String(), "scheduler_tasks.records mixes row widths [4, 5]")
 	refuse(t, base.with("scheduler_records", raw(`{"schema_version": 1, "streams": [{"records": [`+phase+`, `+epoch+`]}]}`)).String(), "scheduler stream 0 record 1 "+exactKeys)
 	refuse(t, base.with("scheduler_records", raw(`{"schema_version": 1, "streams": [{"records": [`+epoch+`, `+phase+`]}]}`)).String(),
 		"scheduler stream 0 record 1 must contain exactly ['end_cycles', 'kind', 'loop_iter', 'run_epoch', 'start_cycles', 'task_id', 'tasks_processed']")

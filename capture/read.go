@@ -31,6 +31,7 @@ const (
 	stepLifecycle
 	stepStreams
 	stepOrchestrator
+	stepRuntime
 	stepTasks
 	stepSchedRows
 	stepComplete
@@ -54,6 +55,11 @@ type reader struct {
 	unknown  []string
 	identity string // what shows a generation of rows with a run identity, if anything does
 	launches bool   // several launches in one file
+	runs     runTable
+	aligned  alignment
+
+	taskEpochs  bool // kernel rows name their run
+	schedEpochs bool // scheduler rows do
 
 	taskCols taskColumns
 	tasksOK  bool // rows are still being kept: no row was bad yet

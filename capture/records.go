@@ -12,6 +12,9 @@ type Records struct {
 	Level   int    // 1–4, how much was collected
 	Dialect Dialect
 	Meta    Metadata
+	// Runs are the runs that the records belong to, at least one: first the one
+	// of records that name none, if there are such, then by ascending epoch.
+	Runs []Run
 
 	Tasks     TaskRows
 	Sched     SchedRows
@@ -29,6 +32,13 @@ type Records struct {
 	Warnings []Warning
 }
 
+// Run identifies one run of the process that wrote a capture. Task ids and
+// dispatch tokens start again with every run (spec/newest.md §3.3).
+type Run struct {
+	Epoch uint64
+	Known bool // false: the records name no run, which is not run 0
+}
+
 // Metadata is what the metadata object says, unknown keys left out.
 type Metadata struct {
 	ClockHz      uint64   // device cycles per second, > 0
@@ -41,8 +51,10 @@ type Metadata struct {
 	TimelineOriginNs   uint64 // host_timeline_origin_ns, 0 if absent
 	ClockDomain        string // host_clock_domain_id
 	HostCapture        *HostCapture
-	CoCaptured         []string // diagnostics that ran in the same launch
-	Runtime            string
+	CoCaptured         []string    // diagnostics that ran in the same launch
+	Runtime            string      // "" if neither the file nor its streams name one
+	Alignment          *Alignment  // nil if none is saved
+	Collection         *Collection // nil unless the run was retained
 }
 
 // CoreType returns the type of a core: "aiv" for cores beyond the table (spec/records.md §4.4).
@@ -92,6 +104,7 @@ type TaskRows struct {
 	Start   []uint64 // cycles
 	End     []uint64
 	Receive []uint64 // start − receive_to_start
+	Run     []int32  // index into Records.Runs; nil: all belong to the first
 }
 
 // Len is the number of rows.
@@ -105,6 +118,7 @@ type SchedRows struct {
 	Reg      []uint64
 	Dispatch []uint64 // cycles
 	Finish   []uint64
+	Run      []int32 // as in TaskRows
 }
 
 // Len is the number of rows.
@@ -140,6 +154,7 @@ type Phases struct {
 	Task      []uint64 // valid with HasTask
 	Depth     []Depths // nil if no record has any; valid with HasDepths
 	Extra     [][]byte // further keys as "key":value,…; nil unless asked for
+	Run       []int32  // as in TaskRows
 }
 
 // Flags of a phase record.
@@ -163,6 +178,7 @@ type Submits struct {
 	Has   []bool   // the record names a task
 	Start []uint64 // cycles, or host ns
 	End   []uint64
+	Run   []int32 // as in TaskRows; nil for host records
 }
 
 // Len is the number of records.

@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"swimlane/internal/jsonscan"
 )
@@ -10,6 +11,7 @@ import (
 type taskColumns struct {
 	core                           column[int32]
 	task, reg, start, end, receive column[uint64]
+	epoch                          column[uint64] // empty if the rows name no run
 }
 
 func (c *taskColumns) flat() TaskRows {
@@ -22,6 +24,7 @@ func (c *taskColumns) flat() TaskRows {
 type schedColumns struct {
 	core                  column[int32]
 	reg, dispatch, finish column[uint64]
+	epoch                 column[uint64] // empty if the rows name no run
 }
 
 func (c *schedColumns) flat() SchedRows {
@@ -58,25 +61,28 @@ func (d *reader) taskRow(i, n int, at int64, row *[maxColumns]uint64) {
 	// The first row shows the generation (spec/newest.md §2).
 	if n == 7 && i == 0 {
 		d.setIdentity("rows of seven columns")
-		d.tasksOK = false // refused as a whole, see unsupported
+		d.taskEpochs = true
 	}
 	if !d.tasksOK {
 		return
 	}
 	start, end := row[3], row[4]
 	switch {
-	case n != 5 && n != 6:
+	case d.taskEpochs != (n == 7) || n < 5 || n > 7:
 		d.badTask(i, at, fmt.Sprintf("%d columns", n), badTaskColumns)
 	case start == 0 || start > end:
 		d.badTask(i, at, fmt.Sprintf("start_cycles %d, end_cycles %d", start, end), badTaskTiming)
-	case n == 6 && row[5] >= start:
+	case n >= 6 && row[5] >= start:
 		d.badTask(i, at, fmt.Sprintf("receive_to_start_cycles %d, start_cycles %d", row[5], start), badTaskReceive)
 	case row[0] > math.MaxInt32:
 		d.badTask(i, at, fmt.Sprintf("core_id %d", row[0]), badCore)
 	default:
 		receive := start
-		if n == 6 {
+		if n >= 6 {
 			receive -= row[5]
+		}
+		if n == 7 {
+			d.taskCols.epoch.add(row[6])
 		}
 		d.taskCols.core.add(int32(row[0]))
 		d.taskCols.task.add(row[1])
@@ -89,12 +95,29 @@ func (d *reader) taskRow(i, n int, at int64, row *[maxColumns]uint64) {
 
 const (
 	badTaskColumns = "must contain five or six columns"
+	badWideColumns = "must contain five, six or seven columns"
 	badTaskTiming  = "has invalid timing: expected 0 < start_cycles <= end_cycles"
 	badTaskReceive = "has invalid receive_to_start_cycles: expected 0 <= receive_to_start_cycles < start_cycles"
 	badCore        = "has an invalid core_id: expected 0 <= core_id < 2147483648"
 	badToken       = "has a negative id: expected unsigned integers of 64 bits"
 	badSchedShape  = "scheduler_tasks.records must contain four-column arrays"
+	badWideShape   = "scheduler_tasks.records must contain four- or five-column arrays"
+	badSchedMix    = "scheduler_tasks.records mixes row widths [4, 5]"
 )
+
+// widen puts a refused width into the words of the file's generation, which may
+// only show behind the row (spec/newest.md §2).
+func (d *reader) widen(errs ...*Error) {
+	if d.identity == "" {
+		return
+	}
+	for _, e := range errs {
+		if e != nil {
+			e.Text = strings.Replace(e.Text, badTaskColumns, badWideColumns, 1)
+			e.Text = strings.Replace(e.Text, badSchedShape, badWideShape, 1)
+		}
+	}
+}
 
 func (d *reader) badTask(i int, at int64, found, rule string) {
 	d.tasksOK = false
@@ -136,7 +159,7 @@ func (d *reader) taskRowSlow(i int, at int64) {
 	case n < 0:
 		d.badTask(i, at, "a value that is no array", badTaskColumns)
 		return
-	case n == 5 || n == 6:
+	case n >= 5 && n <= 7:
 		if d.badSign(i, at, &signed) {
 			return
 		}
@@ -161,7 +184,7 @@ func (d *reader) badSign(i int, at int64, row *[maxColumns]jsonscan.Int) bool {
 		return false // taskRow says so
 	case core.Neg:
 		d.badTask(i, at, "core_id "+core.String(), badCore)
-	case token.Neg || reg.Neg:
+	case token.Neg || reg.Neg || row[6].Neg:
 		d.badTask(i, at, fmt.Sprintf("task_token_raw %s, reg_task_id %s", token, reg), badToken)
 	default:
 		return false
@@ -249,15 +272,20 @@ func (d *reader) schedRows(section string) (first *Error) {
 		}
 		if n == 5 && i == 0 {
 			d.setIdentity("scheduler rows of five columns")
-			width = 5 // refused as a whole, see unsupported
+			width = 5
+			d.schedEpochs = true
 		}
-		if n != 4 {
-			if first == nil && n != width {
+		if n != width {
+			if first == nil {
+				rule := badSchedShape
+				if n == 4 || n == 5 {
+					rule = badSchedMix
+				}
 				found := fmt.Sprintf("row %d with %d columns, byte %d", i, n, at)
 				if n < 0 {
 					found = fmt.Sprintf("row %d that is no array, byte %d", i, at)
 				}
-				first = &Error{File: d.file, Section: section, Row: i, Class: ErrInvalid, Text: badSchedShape, Found: found}
+				first = &Error{File: d.file, Section: section, Row: i, Class: ErrInvalid, Text: rule, Found: found}
 			}
 			continue
 		}
@@ -269,6 +297,9 @@ func (d *reader) schedRows(section string) (first *Error) {
 		d.schedCols.reg.add(row[1])
 		d.schedCols.dispatch.add(row[2])
 		d.schedCols.finish.add(row[3])
+		if width == 5 {
+			d.schedCols.epoch.add(row[4])
+		}
 	}
 	return first
 }
@@ -280,14 +311,14 @@ func (d *reader) schedRowSlow(section string, i int, at int64, row *[maxColumns]
 	for k, v := range signed {
 		row[k] = v.Mag
 	}
-	if n != 4 {
+	if n != 4 && n != 5 {
 		return n
 	}
 	core, reg, dispatch, finish := signed[0], signed[1], signed[2], signed[3]
 	switch {
 	case core.Neg:
 		d.badSchedRange(section, i, at, "core_id "+core.String(), badCore)
-	case reg.Neg:
+	case reg.Neg || signed[4].Neg:
 		d.badSchedRange(section, i, at, "reg_task_id "+reg.String(), badToken)
 	}
 	if dispatch.Neg || finish.Neg {

@@ -125,7 +125,7 @@ func TestSchedulerTaskShape(t *testing.T) {
 		{`{"schema_version": 1, "producer": "aicore", "records": [null]}`, fourColumns},
 		{`{"schema_version": 1, "producer": "aicore", "records": [[]]}`, fourColumns},
 		{`{"schema_version": 1, "producer": "aicore", "records": [[0,1,2]]}`, fourColumns},
-		{`{"schema_version": 1, "producer": "aicore", "records": [[0,1,2,3],[0,2,2,3,4]]}`, fourColumns},
+		{`{"schema_version": 1, "producer": "aicore", "records": [[0,1,2,3],[0,2,2,3,4]]}`, "scheduler_tasks.records mixes row widths [4, 5]"},
 		{`{"schema_version": 1, "producer": "aicore", "records": [[0,1,2,3,4,5]]}`, fourColumns},
 		{`{"schema_version": 1, "producer": "aicore", "records": [[0,1,2,3,4,5,6,7,8,9]]}`, fourColumns},
 		{`{"schema_version": 1, "producer": "aicore", "records": [[0,1,2,-3],[-5,-6,1]]}`, fourColumns},
@@ -331,9 +331,8 @@ func TestRowForms(t *testing.T) {
 		Present: true, Producer: "aicpu", Core: []int32{0, 1, 2}, Reg: []uint64{math.MaxUint64 - 1, 2, 0},
 		Dispatch: []uint64{1, 3, 1}, Finish: []uint64{math.MaxUint64, 4, 1},
 	})
-	high, local := rec.Dialect.IDs.Split(rec.Tasks.Task[1])
-	if high != 1<<21 || local != 1 {
-		t.Errorf("split into %d, %d", high, local)
+	if id := rec.Dialect.IDs.Split(rec.Tasks.Task[1]); id.Ring != 1<<21 || id.Local != 1 {
+		t.Errorf("split into %+v", id)
 	}
 }
 
@@ -352,17 +351,17 @@ func TestRepeatedKeyNamesBothRows(t *testing.T) {
 	}
 }
 
-func TestByCore(t *testing.T) {
+func TestKeyOrder(t *testing.T) {
 	core := []int32{3, 0, 3, 1 << 30, 0, 3}
 	reg := []uint64{9, 5, 2, 0, 5, 2}
-	if got, want := capture.ByCore(core, reg), []int32{1, 4, 2, 5, 0, 3}; !slices.Equal(got, want) {
+	if got, want := (capture.Keys{Core: core, Reg: reg}).Order(), []int32{1, 4, 2, 5, 0, 3}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	core[3] = 4
-	if got, want := capture.ByCore(core, reg), []int32{1, 4, 2, 5, 0, 3}; !slices.Equal(got, want) {
+	if got, want := (capture.Keys{Core: core, Reg: reg}).Order(), []int32{1, 4, 2, 5, 0, 3}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := capture.ByCore(nil, nil); len(got) != 0 {
+	if got := (capture.Keys{}).Order(); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 }

@@ -60,6 +60,7 @@ type phaseColumns struct {
 	start, end      column[uint64]
 	loop, processed column[int64]
 	task            column[uint64]
+	epoch           column[uint64] // empty if the records name no run
 }
 
 func (c *phaseColumns) flat() Phases {
@@ -110,6 +111,7 @@ func (d *reader) stream(i int) {
 		return
 	}
 	st.Phases = cols.flat()
+	st.Phases.Run = d.runs.column(cols.epoch.flat())
 	switch {
 	case !records || metrics.notArray:
 		if records {
@@ -210,6 +212,9 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 			first = d.newStreamErr(i, j, fmt.Sprintf("start_cycles %d, end_cycles %d, byte %d", r.start, r.end, at), "scheduler stream %d record %d has a negative interval", i, j)
 		default:
 			c.add(&r)
+			if want&keyEpoch != 0 {
+				c.epoch.add(r.epoch)
+			}
 		}
 	}
 	return first
@@ -222,6 +227,7 @@ type phaseRecord struct {
 	start, end      uint64
 	loop, processed int64
 	task            uint64
+	epoch           uint64
 	metric          metric
 }
 
@@ -276,7 +282,7 @@ func (d *reader) phase(r *phaseRecord, archived bool) (keys int, extra string) {
 			}
 		case "run_epoch":
 			keys |= keyEpoch
-			s.Skip()
+			r.epoch = s.Uint64()
 		default:
 			if archived {
 				d.metricField(key, &r.metric)

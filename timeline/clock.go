@@ -38,6 +38,9 @@ func (c *Clock) Ns(cycles uint64) int64 {
 	if cycles == 0 {
 		return 0
 	}
+	if cycles < c.Base { // only where a saved anchor is the base
+		return c.Offset - c.Span(c.Base-cycles)
+	}
 	return c.Offset + c.Span(cycles-c.Base)
 }
 
@@ -56,13 +59,17 @@ func (c *Clock) Span(cycles uint64) int64 {
 }
 
 // check refuses an axis that ns cannot hold.
-func (c *Clock) check(last uint64, source string) error {
-	hi, lo := bits.Mul64(last-c.Base, 1e9)
+func (c *Clock) check(first, last uint64, source string) error {
+	hi, lo := bits.Mul64(last-min(c.Base, first), 1e9)
 	if hi >= c.Hz {
-		return spanError(source, c.Base, last)
+		return spanError(source, first, last)
 	}
-	if q, _ := bits.Div64(hi, lo, c.Hz); q > MaxSpan-uint64(c.Offset) {
-		return spanError(source, c.Base, last)
+	if q, _ := bits.Div64(hi, lo, c.Hz); c.Offset < 0 || q > MaxSpan-uint64(c.Offset) {
+		return spanError(source, first, last)
+	}
+	if first < c.Base && c.Ns(first) < 0 {
+		return fmt.Errorf("%w: the saved clock alignment of %s puts cycle %d %d ns before the host's origin; "+
+			"the alignment is not of this capture", ErrSpan, source, first, -c.Ns(first))
 	}
 	return nil
 }
@@ -122,6 +129,35 @@ func (c *Clock) Micros(cycles uint64) float64 {
 	if cycles == 0 {
 		return 0
 	}
-	us := float64(cycles-c.Base) * (1e6 / float64(c.Hz))
+	us := float64(int64(cycles-c.Base)) * (1e6 / float64(c.Hz))
 	return float64(c.Offset)/1000 + float64(us)
+}
+
+// Origins are the host times in ns that the host's own records start at, and
+// that the picture starts at. Both are 0 without a host part and an alignment.
+func (t *Timeline) Origins() (source, picture uint64) {
+	if t.Host != nil {
+		source = t.Host.Origin
+	}
+	picture = source
+	if t.Placed && picture == 0 {
+		picture = t.Rec.Meta.Alignment.HostMin
+	}
+	return source, picture
+}
+
+// setClock chooses the axis: host time where the capture has its own mapping,
+// otherwise device time behind the host part (spec/records.md §4.7, §4.9).
+func (t *Timeline) setClock(base uint64) {
+	a, hz := t.Rec.Meta.Alignment, t.Rec.Meta.ClockHz
+	switch {
+	case a != nil && a.Bounded:
+		t.Placed = true
+		_, origin := t.Origins()
+		t.Clock = NewClock(a.Device, hz, int64(a.Host-origin))
+	case t.Host != nil && t.Host.Mode:
+		t.Clock = NewClock(base, hz, t.Host.Seam)
+	default:
+		t.Clock = NewClock(base, hz, 0)
+	}
 }

@@ -16,7 +16,7 @@ import (
 func (t *Timeline) join() {
 	rec := t.Rec
 	k, q := &rec.Tasks, &rec.Sched
-	kOrder := capture.ByCore(k.Core, k.Reg)
+	kOrder := k.Keys().Order()
 	pick := make([]int32, 0, k.Len()) // kernel rows in the order of the result
 	var partner []int32               // their scheduler rows, −1 if none
 	if q.Len() > 0 {
@@ -53,16 +53,15 @@ func (t *Timeline) join() {
 
 // match returns for every scheduler row its kernel row, −1 if it has none.
 func (t *Timeline) match(kOrder []int32) []int32 {
-	k, q := &t.Rec.Tasks, &t.Rec.Sched
-	qOrder := capture.ByCore(q.Core, q.Reg)
-	out := make([]int32, q.Len())
+	k, q := t.Rec.Tasks.Keys(), t.Rec.Sched.Keys()
+	out := make([]int32, len(q.Core))
 	a := 0
-	for _, s := range qOrder {
-		for a < len(kOrder) && (k.Core[kOrder[a]] < q.Core[s] || k.Core[kOrder[a]] == q.Core[s] && k.Reg[kOrder[a]] < q.Reg[s]) {
+	for _, s := range q.Order() {
+		for a < len(kOrder) && k.Compare(kOrder[a], q, s) < 0 {
 			a++
 		}
 		out[s] = -1
-		if a < len(kOrder) && k.Core[kOrder[a]] == q.Core[s] && k.Reg[kOrder[a]] == q.Reg[s] {
+		if a < len(kOrder) && k.Compare(kOrder[a], q, s) == 0 {
 			out[s] = kOrder[a]
 		}
 	}
@@ -102,11 +101,10 @@ func (t *Timeline) warn(code string, n int64, format string, args ...any) {
 	t.Warnings = append(t.Warnings, capture.Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
 }
 
-// buildRows gathers the picked rows by task id.
+// buildRows gathers the picked rows by run and task id.
 func (t *Timeline) buildRows(pick, partner []int32) {
 	k, q := &t.Rec.Tasks, &t.Rec.Sched
-	n := len(pick)
-	order := sortByTask(pick, k.Task)
+	order := sortByTask(pick, k)
 	t.buildCores(pick)
 	index := make(map[int32]int32, len(t.Cores))
 	for i, c := range t.Cores {
@@ -128,16 +126,37 @@ func (t *Timeline) buildRows(pick, partner []int32) {
 		}
 		r.Dispatch, r.Finish = sched(q.Dispatch), sched(q.Finish)
 	}
-	r.Task = make([]int32, n)
+	t.buildTasks(pick, order)
+}
+
+// buildTasks numbers the tasks of the ordered rows.
+func (t *Timeline) buildTasks(pick, order []int32) {
+	k, tasks := &t.Rec.Tasks, &t.Tasks
+	t.Rows.Task = make([]int32, len(order))
+	last := int32(0)
 	for j, i := range order {
-		id := k.Task[pick[i]]
-		if j == 0 || id != t.Tasks.ID[len(t.Tasks.ID)-1] {
-			t.Tasks.ID = append(t.Tasks.ID, id)
-			t.Tasks.Off = append(t.Tasks.Off, int32(j))
+		id, run := k.Task[pick[i]], int32(0)
+		if k.Run != nil {
+			run = k.Run[pick[i]]
 		}
-		r.Task[j] = int32(len(t.Tasks.ID) - 1)
+		if j == 0 || id != tasks.ID[len(tasks.ID)-1] || run != last {
+			tasks.ID = append(tasks.ID, id)
+			tasks.Off = append(tasks.Off, int32(j))
+			if k.Run != nil {
+				tasks.Run = append(tasks.Run, run)
+			}
+			last = run
+		}
+		t.Rows.Task[j] = int32(len(tasks.ID) - 1)
 	}
-	t.Tasks.Off = append(t.Tasks.Off, int32(n))
+	tasks.Off = append(tasks.Off, int32(len(order)))
+	tasks.runs = make([]int32, len(t.Rec.Runs)+1)
+	for i := range tasks.ID {
+		tasks.runs[tasks.RunOf(int32(i))+1]++
+	}
+	for r := range t.Rec.Runs {
+		tasks.runs[r+1] += tasks.runs[r]
+	}
 }
 
 func gather[T any](order []int32, at func(int32) T) []T {
@@ -148,13 +167,19 @@ func gather[T any](order []int32, at func(int32) T) []T {
 	return out
 }
 
-// sortByTask returns the positions of pick ordered by task id, ties in place.
-func sortByTask(pick []int32, task []uint64) []int32 {
+// sortByTask returns the positions of pick ordered by run and task id, ties in place.
+func sortByTask(pick []int32, k *capture.TaskRows) []int32 {
+	task := k.Task
 	order := make([]int32, len(pick))
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(a, b int32) int {
+		if k.Run != nil {
+			if c := cmp.Compare(k.Run[pick[a]], k.Run[pick[b]]); c != 0 {
+				return c
+			}
+		}
 		if c := cmp.Compare(task[pick[a]], task[pick[b]]); c != 0 {
 			return c
 		}

@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"swimlane/capture"
 )
@@ -14,7 +15,7 @@ type Stream struct {
 	Nested []bool
 	// Resolver: the stream's role is resolution (§3.5).
 	Resolver bool
-	// Completes are the complete records by start; their ends may overlap.
+	// Completes are the complete records by run and start; their ends may overlap.
 	Completes []int32
 	// Finishes counts, for each record, the task rows that a complete record
 	// is found to have retired (§3.6); nil without core_to_thread.
@@ -92,9 +93,12 @@ func lastAt(p *capture.Phases, order []int32, c uint64) int {
 func (t *Timeline) nested(n int) {
 	p, s := &t.Rec.Streams[n].Phases, &t.Streams[n]
 	s.Completes = byStart(p, func(k uint16) bool { return k == capture.KindComplete })
+	if p.Run != nil {
+		slices.SortStableFunc(s.Completes, func(a, b int32) int { return cmp.Compare(p.Run[a], p.Run[b]) })
+	}
 	parents := byStart(p, func(k uint16) bool { return t.Rec.Kinds[k].Parent })
 	for j, k := range p.Kind {
-		if k != capture.KindResolve {
+		if k != capture.KindResolve || t.Rec.Dialect.NoNestedResolve {
 			continue
 		}
 		if i := lastAt(p, parents, p.Start[j]); i >= 0 && p.End[j] < p.End[parents[i]] {
@@ -178,7 +182,8 @@ func (t *Timeline) FinishOf(row int) (Finish, bool) {
 	if th < 0 || int(th) >= len(t.Streams) {
 		return Finish{}, false
 	}
-	p, order := &t.Rec.Streams[th].Phases, t.Streams[th].Completes
+	p := &t.Rec.Streams[th].Phases
+	order := ofRun(p, t.Streams[th].Completes, t.Tasks.RunOf(t.Rows.Task[row]))
 	c := t.Rows.Finish[row]
 	i := lastAt(p, order, c)
 	if i >= 0 && c <= p.End[order[i]] {
@@ -188,6 +193,20 @@ func (t *Timeline) FinishOf(row int) (Finish, bool) {
 		return Finish{th, order[i+1], false}, true
 	}
 	return Finish{}, false
+}
+
+// ofRun cuts the records of one run out of records ordered by run. Records that
+// name no run belong to the first.
+func ofRun(p *capture.Phases, order []int32, run int32) []int32 {
+	if p.Run == nil {
+		if run == 0 {
+			return order
+		}
+		return nil
+	}
+	from := sort.Search(len(order), func(i int) bool { return p.Run[order[i]] >= run })
+	to := sort.Search(len(order), func(i int) bool { return p.Run[order[i]] > run })
+	return order[from:to]
 }
 
 func (t *Timeline) countFinishes() {

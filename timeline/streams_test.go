@@ -297,7 +297,7 @@ func TestTasksFind(t *testing.T) {
 	tl := build(t, `{"chip_swimlane_level":1,"metadata":{"clock_freq_hz":1},
 "aicore_tasks":[[0,18446744073709551615,1,5,6],[0,0,2,5,6],[1,9007199254740993,3,5,6],[0,9007199254740993,3,5,6]]}`, "")
 	for id, want := range map[uint64]int32{0: 0, 1: -1, 9007199254740992: -1, 9007199254740993: 1, 1<<64 - 1: 2} {
-		equal(t, fmt.Sprint(id), tl.Tasks.Find(id), want)
+		equal(t, fmt.Sprint(id), tl.Tasks.Find(0, id), want)
 	}
 	equal(t, "tasks", tl.Tasks.Len(), 3)
 }

@@ -10,6 +10,8 @@ type Timeline struct {
 	Rec   *capture.Records
 	Clock Clock
 	Host  *Host // nil unless the host orchestrated the run
+	// Placed: the saved clock alignment puts the device on the host's axis.
+	Placed bool
 
 	Cores []Core // the cores that have rows, by ascending id
 	Rows  Rows
@@ -35,7 +37,7 @@ type Core struct {
 	Thread int32  // scheduler thread that serves it (spec/converter.md §3.8), −1 if unknown
 }
 
-// Rows are the joined task rows, sorted by task id. Times are cycles.
+// Rows are the joined task rows, sorted by run and task id. Times are cycles.
 type Rows struct {
 	Core    []int32 // index into Timeline.Cores
 	Task    []int32 // index into Timeline.Tasks
@@ -55,9 +57,12 @@ func (r *Rows) Len() int { return len(r.Core) }
 // Timed reports whether the scheduler's times of a row are known.
 func (r *Rows) Timed(i int) bool { return r.Dispatch != nil && r.Dispatch[i] != 0 }
 
-// Tasks are the distinct tasks that have rows, by ascending id.
+// Tasks are the distinct tasks that have rows, run by run, by ascending id. The
+// same id in two runs is two tasks.
 type Tasks struct {
 	ID   []uint64
+	Run  []int32 // index into capture.Records.Runs; nil: all belong to the first
+	runs []int32 // tasks of run r are runs[r] … runs[r+1]−1
 	Off  []int32 // rows of task i are Off[i] … Off[i+1]−1
 	Node []int32 // node in the graph, −1 if it is not there; nil without a graph
 	SPMD []bool
@@ -69,9 +74,18 @@ func (t *Tasks) Len() int { return len(t.ID) }
 // Rows returns the row numbers of a task as a half-open range.
 func (t *Tasks) Rows(i int32) (from, to int) { return int(t.Off[i]), int(t.Off[i+1]) }
 
-// Find returns the index of a task id, −1 if it has no rows.
-func (t *Tasks) Find(id uint64) int32 {
-	lo, hi := 0, len(t.ID)
+// RunOf is the run of a task.
+func (t *Tasks) RunOf(i int32) int32 {
+	if t.Run == nil {
+		return 0
+	}
+	return t.Run[i]
+}
+
+// Find returns the index of a task id of a run, −1 if it has no rows.
+func (t *Tasks) Find(run int32, id uint64) int32 {
+	lo, hi := int(t.runs[run]), int(t.runs[run+1])
+	end := hi
 	for lo < hi {
 		if m := int(uint(lo+hi) >> 1); t.ID[m] < id {
 			lo = m + 1
@@ -79,7 +93,7 @@ func (t *Tasks) Find(id uint64) int32 {
 			hi = m
 		}
 	}
-	if lo < len(t.ID) && t.ID[lo] == id {
+	if lo < end && t.ID[lo] == id {
 		return int32(lo)
 	}
 	return -1
@@ -111,13 +125,9 @@ func Join(rec *capture.Records) (*Timeline, error) {
 		}
 		t.Host = h
 	}
-	var offset int64
-	if t.Host != nil && t.Host.Mode {
-		offset = t.Host.Seam
-	}
-	t.Clock = NewClock(base, rec.Meta.ClockHz, offset)
+	t.setClock(base)
 	if last > 0 {
-		if err := t.Clock.check(last, rec.Source); err != nil {
+		if err := t.Clock.check(base, last, rec.Source); err != nil {
 			return nil, err
 		}
 	}

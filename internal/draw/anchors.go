@@ -22,7 +22,7 @@ type anchor struct {
 
 // anchorage knows the anchors of every task (spec/converter.md §5.1, §6).
 type anchorage struct {
-	task []int32 // graph node → task with rows, −1 if it has none
+	task []int32 // graph node → task with rows, −1 if it has none; nil if there are several runs
 	// Rows that stand for tasks of several blocks, per view: those of task i are
 	// pool[off[i]] … pool[off[i+1]−1]. Nil if there are no such tasks.
 	off  [2][]int32
@@ -31,7 +31,7 @@ type anchorage struct {
 
 func (d *drawing) newAnchorage() *anchorage {
 	a := &anchorage{}
-	if g := d.t.Graph; g != nil {
+	if g := d.t.Graph; g != nil && len(d.t.Rec.Runs) == 1 {
 		a.task = make([]int32, g.Nodes())
 		for n := range a.task {
 			a.task[n] = -1
@@ -48,6 +48,14 @@ func (d *drawing) newAnchorage() *anchorage {
 		}
 	}
 	return a
+}
+
+// taskOf is the task of a node in a run, −1 if it has no rows there.
+func (d *drawing) taskOf(a *anchorage, run, node int32) int32 {
+	if a.task != nil {
+		return a.task[node]
+	}
+	return d.t.Tasks.Find(run, d.t.Graph.ID(node))
 }
 
 // blockAnchors picks one row per function of every task of several blocks: the
@@ -111,12 +119,12 @@ func (d *drawing) visible(v view, row int32, out []anchor) []anchor {
 
 // ofNode appends the anchors of a node of the graph: its rows, else, in the
 // Worker View, its marks.
-func (d *drawing) ofNode(a *anchorage, v view, node int32, out []anchor) []anchor {
-	if task := a.task[node]; task >= 0 {
+func (d *drawing) ofNode(a *anchorage, v view, run, node int32, out []anchor) []anchor {
+	if task := d.taskOf(a, run, node); task >= 0 {
 		return d.ofTask(a, v, task, out)
 	}
 	if v == viewWorkers && len(d.marks.list) > 0 {
-		for _, m := range d.marks.byTask[d.t.Graph.ID(node)] {
+		for _, m := range d.marks.byTask[runTask{run, d.t.Graph.ID(node)}] {
 			out = append(out, anchor{row: -1, mark: m})
 		}
 	}
@@ -124,8 +132,8 @@ func (d *drawing) ofNode(a *anchorage, v view, node int32, out []anchor) []ancho
 }
 
 // blocks is the number of blocks a node stands for at an arrow's end.
-func (d *drawing) blocks(a *anchorage, node int32) int64 {
-	task := a.task[node]
+func (d *drawing) blocks(a *anchorage, run, node int32) int64 {
+	task := d.taskOf(a, run, node)
 	spmd := d.t.SPMDNode(node)
 	if task >= 0 {
 		spmd = d.t.Tasks.SPMD[task]

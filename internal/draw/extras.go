@@ -88,41 +88,62 @@ func (s overheadSection) Walk(from, to int, sink trace.Sink) {
 	}
 }
 
-// metadata describes a host-orchestrated picture as a whole (spec/records.md §4.8).
+// metadata describes the picture as a whole (spec/records.md §4.8, §4.9,
+// spec/newest.md §5.6).
 func (d *drawing) metadata() {
-	if !d.t.HostMode() {
-		return
-	}
 	h, m := d.t.Host, &d.t.Rec.Meta
 	text := func(s string) []byte { return jsonscan.AppendString(nil, s) }
 	flag := func(b bool) []byte { return strconv.AppendBool(nil, b) }
 	number := func(v uint64) []byte { return strconv.AppendUint(nil, v, 10) }
-	status := "partial"
-	if h.Complete {
-		status = "complete"
-	}
-	relation := m.TimelineRelation
-	if relation == "" {
-		relation = "host_orchestration_precedes_device"
-	}
 	add := func(key string, json []byte) {
 		d.pic.Metadata = append(d.pic.Metadata, trace.Field{Key: key, JSON: json})
 	}
-	add("layout", text("causal_composite"))
-	add("trace_status", text(status))
-	add("relation", text(relation))
-	add("host_capture", d.hostCapture())
-	add("host_records_complete", flag(h.Complete))
-	add("cross_domain_latency_available", flag(false))
-	add("source_timeline_origin_ns", number(h.Origin))
-	add("timeline_origin_ns", number(h.Origin))
-	add("cross_domain_gap_unknown", flag(true))
-	add("logical_seam_us", appendSeam(h.Seam))
-	if h.Missing {
-		add("host_records_missing", flag(true))
+	if d.t.Rec.Dialect.NamesRuntime {
+		add("runtime", text(m.Runtime))
 	}
-	if m.ClockDomain != "" {
-		add("host_clock_domain_id", text(m.ClockDomain))
+	host := d.t.HostMode()
+	if host || d.t.Placed {
+		complete := !host || h.Complete
+		status := "partial"
+		if complete && (m.Collection == nil || m.Collection.Whole()) {
+			status = "complete"
+		}
+		layout := "causal_composite"
+		if d.t.Placed {
+			layout = "containment_spliced"
+		}
+		add("layout", text(layout))
+		add("trace_status", text(status))
+		if host {
+			relation := m.TimelineRelation
+			if relation == "" {
+				relation = "host_orchestration_precedes_device"
+			}
+			add("relation", text(relation))
+			add("host_capture", d.hostCapture())
+		}
+		add("host_records_complete", flag(host && complete))
+		add("cross_domain_latency_available", flag(d.t.Placed && complete))
+		source, origin := d.t.Origins()
+		add("source_timeline_origin_ns", number(source))
+		add("timeline_origin_ns", number(origin))
+		if !d.t.Placed {
+			add("cross_domain_gap_unknown", flag(true))
+			add("logical_seam_us", appendSeam(h.Seam))
+		}
+		if host && h.Missing {
+			add("host_records_missing", flag(true))
+		}
+		if m.ClockDomain != "" {
+			add("host_clock_domain_id", text(m.ClockDomain))
+		}
+	}
+	if m.Alignment != nil {
+		if !host && !d.t.Placed {
+			add("layout", text("device_relative"))
+			add("cross_domain_latency_available", flag(false))
+		}
+		add("clock_alignment", m.Alignment.Raw)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 // parts are computed side by side.
 type arrowPlan struct {
 	anchors  *anchorage
+	items    []edgeItem  // predecessors whose edges are drawn
 	pub      []int32     // scheduler bar that published each row, −1 if there is none
 	done     []completed // tasks with the record that completed them
 	deps     [2]dependencyPlan
@@ -40,6 +41,7 @@ func (d *drawing) flows() {
 	var plans sync.WaitGroup
 	if d.t.Graph != nil {
 		r.Edges = d.t.Graph.Edges()
+		p.items = d.edgeItems()
 		plans.Go(func() { p.deps[viewWorkers] = d.dependencies(viewWorkers) })
 		if d.t.Timed() {
 			plans.Go(func() { p.deps[viewScheds] = d.dependencies(viewScheds) })
@@ -61,7 +63,7 @@ func (d *drawing) flows() {
 		}
 	}
 	r.Drawn, r.Violations = p.deps[viewWorkers].edges, p.deps[viewWorkers].violations
-	if n := p.deps[viewWorkers].self; n > 0 {
+	if n := d.selfEdges(); n > 0 {
 		d.warn("self-edges", n, "%d edge(s) of the graph lead from a task to itself; they are not drawn.", n)
 	}
 	if p.pub != nil {
@@ -85,37 +87,94 @@ func (d *drawing) number(n int64) int64 {
 	return first
 }
 
+// edgeItem is a predecessor in one run. One graph applies to every run by
+// itself: no arrow crosses runs (spec/newest.md §6.3).
+type edgeItem struct {
+	run  int32
+	node int32
+}
+
+// edgeItems lists the predecessors run by run, in the order of the graph.
+func (d *drawing) edgeItems() []edgeItem {
+	g := d.t.Graph
+	if len(d.t.Rec.Runs) == 1 {
+		items := make([]edgeItem, len(g.Preds()))
+		for i, n := range g.Preds() {
+			items[i] = edgeItem{0, n}
+		}
+		return items
+	}
+	place := make([]int32, g.Nodes()) // in the order of the graph
+	for i, n := range g.Preds() {
+		place[n] = int32(i)
+	}
+	var items []edgeItem
+	add := func(run, node int32) {
+		if len(g.Succ(node)) > 0 {
+			items = append(items, edgeItem{run, node})
+		}
+	}
+	for i, n := range d.t.Tasks.Node {
+		if n >= 0 {
+			add(d.t.Tasks.RunOf(int32(i)), n)
+		}
+	}
+	for i := range d.marks.list {
+		if n, ok := g.Node(d.marks.list[i].task); ok && d.marks.list[i].named {
+			add(d.marks.list[i].run, n)
+		}
+	}
+	slices.SortFunc(items, func(a, b edgeItem) int {
+		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(place[a.node], place[b.node]))
+	})
+	return slices.Compact(items)
+}
+
+// selfEdges counts the edges from a task to itself: no viewer shows an arrow within one bar.
+func (d *drawing) selfEdges() (n int64) {
+	if d.t.Graph == nil {
+		return 0
+	}
+	for _, p := range d.t.Graph.Preds() {
+		if slices.Contains(d.t.Graph.Succ(p), p) {
+			n++
+		}
+	}
+	return n
+}
+
 // dependencyPlan counts the arrows of one view. first is the number of the
-// first arrow per predecessor, from 0; its last entry is their sum.
+// first arrow per item, from 0; its last entry is their sum.
 type dependencyPlan struct {
 	first                []int64
 	edges                int
-	self                 int64 // edges from a task to itself
 	violations, reversed int64
 }
 
 func (d *drawing) dependencies(v view) dependencyPlan {
 	g, a := d.t.Graph, d.plan.anchors
-	out := dependencyPlan{first: make([]int64, len(g.Preds())+1)}
+	items := d.plan.items
+	out := dependencyPlan{first: make([]int64, len(items)+1)}
+	drawn := make([]bool, g.Edges()) // in some run
 	var preds, succs []anchor
 	arrows := int64(0)
-	for i, p := range g.Preds() {
+	for i, item := range items {
+		p := item.node
 		out.first[i] = arrows
-		preds = d.ofNode(a, v, p, preds[:0])
+		preds = d.ofNode(a, v, item.run, p, preds[:0])
 		if len(preds) == 0 {
 			continue
 		}
-		for _, q := range g.Succ(p) {
+		for k, q := range g.Succ(p) {
 			if q == p {
-				out.self++ // no viewer shows an arrow within one bar
 				continue
 			}
-			succs = d.ofNode(a, v, q, succs[:0])
+			succs = d.ofNode(a, v, item.run, q, succs[:0])
 			if len(succs) == 0 {
 				continue
 			}
 			arrows += int64(len(preds)) * int64(len(succs))
-			out.edges++
+			drawn[g.FirstEdge(p)+k] = true
 			for _, x := range preds {
 				for _, y := range succs {
 					if !d.violates(v, x, y) {
@@ -130,40 +189,45 @@ func (d *drawing) dependencies(v view) dependencyPlan {
 			}
 		}
 	}
-	out.first[len(g.Preds())] = arrows
+	out.first[len(items)] = arrows
+	for _, yes := range drawn {
+		if yes {
+			out.edges++
+		}
+	}
 	return out
 }
 
 // dependencySection draws the edges of the graph in one view; an item is a
-// predecessor.
+// predecessor in one run.
 type dependencySection struct {
 	*drawing
 	v     view
-	first []int64 // flow id of the first arrow per predecessor
+	first []int64 // flow id of the first arrow per item
 }
 
-func (s dependencySection) Len() int { return len(s.t.Graph.Preds()) }
+func (s dependencySection) Len() int { return len(s.plan.items) }
 
 func (s dependencySection) Walk(from, to int, sink trace.Sink) {
 	g, a := s.t.Graph, s.plan.anchors
 	var preds, succs []anchor
 	for i := from; i < to; i++ {
-		p := g.Preds()[i]
+		run, p := s.plan.items[i].run, s.plan.items[i].node
 		id := s.first[i]
 		if id == s.first[i+1] {
 			continue
 		}
-		preds = s.ofNode(a, s.v, p, preds[:0])
-		out := s.blocks(a, p)
+		preds = s.ofNode(a, s.v, run, p, preds[:0])
+		out := s.blocks(a, run, p)
 		for _, q := range g.Succ(p) {
 			if q == p {
 				continue
 			}
-			succs = s.ofNode(a, s.v, q, succs[:0])
+			succs = s.ofNode(a, s.v, run, q, succs[:0])
 			if len(succs) == 0 {
 				continue
 			}
-			in := s.blocks(a, q)
+			in := s.blocks(a, run, q)
 			for _, x := range preds {
 				for _, y := range succs {
 					f := trace.Flow{ID: id, Name: "dependency", From: s.at(s.v, x), To: s.at(s.v, y),
@@ -268,10 +332,11 @@ func (s dispatchSection) Walk(from, to int, sink trace.Sink) {
 }
 
 // submitArrows draws the arrows from the orchestrator to the scheduler
-// (spec/converter.md §5.5). A host orchestrator's clock does not say how far
-// apart the two are, so it has none.
+// (spec/converter.md §5.5). A host orchestrator's clock says how far apart
+// the two are only where it is aligned with the device's.
 func (d *drawing) submitArrows() {
-	if len(d.submits.lanes) == 0 || d.submits.host {
+	comparable := !d.submits.host || d.t.Placed && d.t.Host.Complete
+	if len(d.submits.lanes) == 0 || !comparable {
 		return
 	}
 	s := submitArrowSection{d, d.number(int64(d.t.Rows.Len())), make([]int32, d.t.Tasks.Len()), make([]int32, d.t.Tasks.Len())}
@@ -284,7 +349,7 @@ func (d *drawing) submitArrows() {
 			if !lane.Has[j] {
 				continue
 			}
-			if i := d.t.Tasks.Find(id); i >= 0 && s.record[i] < 0 {
+			if i := d.t.Tasks.Find(runAt(lane.Run, j), id); i >= 0 && s.record[i] < 0 {
 				s.lane[i], s.record[i] = int32(l), int32(j)
 			}
 		}
@@ -430,12 +495,16 @@ func (d *drawing) released() (out []release, unbound int64) {
 	type done struct {
 		end  uint64
 		item int32
+		run  int32
 	}
-	order := make([]done, len(list)) // in the order of the records' ends
+	order := make([]done, len(list)) // run by run, in the order of the records' ends
 	for i := range list {
-		order[i] = done{d.t.Rec.Streams[list[i].Stream].Phases.End[list[i].Record], int32(i)}
+		order[i] = done{d.t.Rec.Streams[list[i].Stream].Phases.End[list[i].Record], int32(i), d.t.Tasks.RunOf(list[i].task)}
 	}
 	slices.SortFunc(order, func(x, y done) int {
+		if x.run != y.run {
+			return int(x.run - y.run)
+		}
 		if c := cmp.Compare(x.end, y.end); c != 0 {
 			return c
 		}
@@ -443,17 +512,27 @@ func (d *drawing) released() (out []release, unbound int64) {
 		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Record, b.Record), cmp.Compare(x.item, y.item))
 	})
 	count := make([]int32, g.Nodes())
-	for _, o := range order {
+	var counted []int32
+	for i, o := range order {
+		if i > 0 && o.run != order[i-1].run {
+			for _, q := range counted {
+				count[q] = 0
+			}
+			counted = counted[:0]
+		}
 		c := &list[o.item]
 		node := d.t.Tasks.Node[c.task]
 		if node < 0 {
 			continue
 		}
 		for _, q := range g.Succ(node) {
+			if count[q] == 0 && len(d.t.Rec.Runs) > 1 {
+				counted = append(counted, q)
+			}
 			if count[q]++; int(count[q]) != len(g.Pred(q)) {
 				continue
 			}
-			row := d.firstDispatch(d.plan.anchors, q)
+			row := d.firstDispatch(d.plan.anchors, o.run, q)
 			if row < 0 || d.t.CoreOf(int(row)).Thread < 0 || d.t.Rows.Dispatch[row] < o.end {
 				continue
 			}
@@ -468,9 +547,9 @@ func (d *drawing) released() (out []release, unbound int64) {
 }
 
 // firstDispatch is the row of a node that was dispatched first, −1 if none was.
-func (d *drawing) firstDispatch(a *anchorage, node int32) int32 {
+func (d *drawing) firstDispatch(a *anchorage, run, node int32) int32 {
 	best := int32(-1)
-	if task := a.task[node]; task >= 0 {
+	if task := d.taskOf(a, run, node); task >= 0 {
 		from, to := d.t.Tasks.Rows(task)
 		for row := from; row < to; row++ {
 			if d.t.Rows.Timed(row) && (best < 0 || d.t.Rows.Dispatch[row] < d.t.Rows.Dispatch[best]) {

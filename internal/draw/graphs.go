@@ -45,7 +45,7 @@ func (s graphSection) Walk(from, to int, sink trace.Sink) {
 
 func (d *drawing) graphArgs(g *timeline.GraphRun) []trace.Arg {
 	clock, words := &d.t.Clock, &d.t.Rec.Dialect.Graph
-	return []trace.Arg{
+	args := []trace.Arg{
 		{Key: "outer_task_id", Num: g.Task},
 		{Key: words.Count, Num: uint64(g.Nodes)},
 		{Key: words.Min, Num: uint64(g.MinIndex)},
@@ -56,4 +56,5 @@ func (d *drawing) graphArgs(g *timeline.GraphRun) []trace.Arg {
 		micros("execution_duration_us", clock.Span(g.ExecEnd-min(g.ExecStart, g.ExecEnd))),
 		{Key: "synthetic_id_layout", Kind: trace.Text, Text: []byte(words.Layout)},
 	}
+	return d.runArg(args, g.Run)
 }

@@ -46,6 +46,7 @@ type drawn struct {
 	text     []byte
 
 	events   []event
+	bars     map[lane][]*event // for holder
 	process  map[int64]string
 	sort     map[int64]int64
 	lane     map[lane]string
@@ -152,7 +153,6 @@ var micros = regexp.MustCompile(`^[0-9]+\.[0-9]{3}$`)
 
 // ns turns a time as written into ns, exactly.
 func ns(t *testing.T, what string, text json.Number) int64 {
-	t.Helper()
 	if !micros.MatchString(text.String()) {
 		t.Fatalf("%s is written %s, want µs with three decimals", what, text)
 	}
@@ -206,7 +206,6 @@ func (d *drawn) parse() {
 }
 
 func (d *drawn) event(raw object) event {
-	d.t.Helper()
 	text := func(key string) string { s, _ := raw[key].(string); return s }
 	integer := func(key string) int64 {
 		if v, ok := raw[key]; ok {
@@ -230,7 +229,6 @@ func (d *drawn) event(raw object) event {
 }
 
 func number(t *testing.T, v any) int64 {
-	t.Helper()
 	n, ok := v.(json.Number)
 	if !ok {
 		t.Fatalf("%v (%T) is not a number", v, v)
@@ -369,10 +367,17 @@ func (d *drawn) wantArrows(got []arrow, show func(arrow) string, want ...string)
 // holder is the bar that an arrow's end belongs to: the one it names, else the
 // innermost one of its lane that holds it. It says what is wrong with the end.
 func (d *drawn) holder(e event) (event, error) {
+	if d.bars == nil {
+		d.bars = map[lane][]*event{}
+		for i := range d.events {
+			if x := &d.events[i]; x.ph == "X" {
+				d.bars[x.lane] = append(d.bars[x.lane], x)
+			}
+		}
+	}
 	var best *event
-	for i := range d.events {
-		x := &d.events[i]
-		if x.ph != "X" || x.lane != e.lane || e.ts < x.ts || e.ts >= x.end() && (x.dur > 0 || e.ts > x.ts) {
+	for _, x := range d.bars[e.lane] {
+		if e.ts < x.ts || e.ts >= x.end() && (x.dur > 0 || e.ts > x.ts) {
 			continue
 		}
 		if e.bind >= 0 && x.id != e.bind {

@@ -77,6 +77,22 @@ func (p *Picture) lanes(process int, base, stride uint32, groups []group) (next 
 	return base + stride*places
 }
 
+// runAt is the run of a record; records that name none belong to the first.
+func runAt(run []int32, j int) int32 {
+	if run == nil {
+		return 0
+	}
+	return run[j]
+}
+
+// runArg appends the run's identity, where records name one (spec/newest.md §6.2).
+func (d *drawing) runArg(args []trace.Arg, run int32) []trace.Arg {
+	if r := d.t.Rec.Runs[run]; r.Known {
+		return append(args, trace.Arg{Key: "run_epoch", Num: r.Epoch})
+	}
+	return args
+}
+
 // own returns the place inside the bar [start, end) that is nearest to t and
 // where no bar that nests in it (from inner on; 0 = none) lies on top.
 func own(t, start, end, inner int64) int64 {

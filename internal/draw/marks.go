@@ -15,6 +15,7 @@ const shortestMark = 20
 // predicated skip, an allocation.
 type mark struct {
 	task       uint64
+	run        int32
 	start, end int64 // ns
 	worker     int32 // AICPU worker
 	sub        uint16
@@ -30,16 +31,24 @@ type marks struct {
 	record  []map[int32]int32 // stream → record → mark
 	submit  []map[int32]int32 // orchestrator lane → record → mark
 	inner   map[int32]int64
-	byTask  map[uint64][]int32
-	dummies map[uint64]bool // tasks with a dummy_task record
-	skipped map[uint64]bool // tasks with a predicated_skip record
+	byTask  map[runTask][]int32
+	dummies map[runTask]bool // tasks with a dummy_task record
+	skipped map[runTask]bool // tasks with a predicated_skip record
 }
+
+// runTask is a task of one run.
+type runTask struct {
+	run int32
+	id  uint64
+}
+
+func (m *mark) key() runTask { return runTask{m.run, m.task} }
 
 // collectMarks finds the marks among the scheduler records.
 func (d *drawing) collectMarks() error {
 	m := &d.marks
-	m.byTask = map[uint64][]int32{}
-	m.dummies, m.skipped = map[uint64]bool{}, map[uint64]bool{}
+	m.byTask = map[runTask][]int32{}
+	m.dummies, m.skipped = map[runTask]bool{}, map[runTask]bool{}
 	m.record = make([]map[int32]int32, len(d.t.Rec.Streams))
 	for n := range d.t.Rec.Streams {
 		p := &d.t.Rec.Streams[n].Phases
@@ -49,15 +58,15 @@ func (d *drawing) collectMarks() error {
 			}
 			named := p.Flags[j]&capture.HasTask != 0
 			start := d.t.Clock.Ns(p.Start[j])
-			mk := mark{task: p.Task[j], named: named, worker: int32(n), fn: -1,
+			mk := mark{task: p.Task[j], run: runAt(p.Run, j), named: named, worker: int32(n), fn: -1,
 				start: start, end: max(d.t.Clock.Ns(max(p.End[j], p.Start[j])), start+shortestMark)}
 			if k == capture.KindPredicatedSkip {
 				mk.fn = d.skippedFunction(p.Task[j], named)
 				if named {
-					m.skipped[mk.task] = true
+					m.skipped[mk.key()] = true
 				}
 			} else if named {
-				m.dummies[mk.task] = true
+				m.dummies[mk.key()] = true
 			}
 			if m.record[n] == nil {
 				m.record[n] = map[int32]int32{}
@@ -74,9 +83,9 @@ func (d *drawing) addMark(mk mark) int32 {
 	m.list = append(m.list, mk)
 	if mk.named {
 		if m.byTask == nil {
-			m.byTask = map[uint64][]int32{}
+			m.byTask = map[runTask][]int32{}
 		}
-		m.byTask[mk.task] = append(m.byTask[mk.task], i)
+		m.byTask[mk.key()] = append(m.byTask[mk.key()], i)
 	}
 	return i
 }
@@ -173,6 +182,7 @@ func (d *drawing) marker(n, j int, sink trace.Sink) {
 	} else {
 		args = append(args, trace.Arg{Key: "phase", Kind: trace.Text, Text: []byte("dummy_task")})
 	}
+	args = d.runArg(args, runAt(p.Run, j))
 	args = d.directions(&text, args, mk.after, mk.before)
 	sink.Slice(&trace.Slice{
 		Lane: d.markLane(i), Start: mk.start, End: mk.end, ID: d.markID(i), Name: name, Category: "event", Args: args,
@@ -181,7 +191,7 @@ func (d *drawing) marker(n, j int, sink trace.Sink) {
 
 // skipSPMD applies the rule for tasks of several blocks to a skipped task.
 func (d *drawing) skipSPMD(mk *mark) bool {
-	if i := d.t.Tasks.Find(mk.task); i >= 0 {
+	if i := d.t.Tasks.Find(mk.run, mk.task); i >= 0 {
 		return d.t.Tasks.SPMD[i]
 	}
 	if d.t.Graph == nil {

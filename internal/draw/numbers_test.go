@@ -1,6 +1,7 @@
 package draw_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +13,7 @@ import (
 // unique: no two lanes have the same number, and none of them two names.
 func (d *drawn) unique() {
 	d.t.Helper()
-	named := 0
-	for _, line := range strings.Split(string(d.text), "\n") {
-		if strings.Contains(line, `"name":"thread_name"`) {
-			named++
-		}
-	}
+	named := bytes.Count(d.text, []byte(`"name":"thread_name"`))
 	equal(d.t, "distinct lanes", len(d.lane), named)
 	equal(d.t, "lanes reported", d.picture.Report.Lanes, named)
 	seen := map[string]lane{}

@@ -110,13 +110,14 @@ func (d *drawing) collectAllocations() {
 	for i := range s.lanes {
 		lane := &s.lanes[i]
 		for j, id := range lane.Task {
-			if !lane.Has[j] || m.skipped[id] {
+			of := runTask{runAt(lane.Run, j), id}
+			if !lane.Has[j] || m.skipped[of] {
 				continue
 			}
 			regular, dummy, listed := d.nodeKind(id)
 			if !listed {
-				regular, dummy = d.t.Tasks.Find(id) >= 0, m.dummies[id]
-			} else if dummy && !m.dummies[id] && !warned[id] {
+				regular, dummy = d.t.Tasks.Find(of.run, id) >= 0, m.dummies[of]
+			} else if dummy && !m.dummies[of] && !warned[id] {
 				warned[id] = true
 				missing = append(missing, id)
 			}
@@ -127,7 +128,7 @@ func (d *drawing) collectAllocations() {
 				m.submit[i] = map[int32]int32{}
 			}
 			start, end := d.submitSpan(i, j)
-			m.submit[i][int32(j)] = d.addMark(mark{task: id, named: true, fn: -1,
+			m.submit[i][int32(j)] = d.addMark(mark{task: id, run: of.run, named: true, fn: -1,
 				start: start, end: max(end, start+shortestMark), worker: int32(d.t.Threads + i)})
 		}
 	}
@@ -187,6 +188,9 @@ func (s submitSection) Walk(from, to int, sink trace.Sink) {
 			minusOne := int64(-1)
 			args[2] = trace.Arg{Key: "task_id", Kind: trace.Int, Num: uint64(minusOne)}
 		}
+		if !s.submits.host { // host records name no run
+			args = s.runArg(args, runAt(lane.Run, j))
+		}
 		start, end := s.submitSpan(s.lane, j)
 		sink.Slice(&trace.Slice{
 			Lane: s.submitLane(s.lane, j), Start: start, End: end, ID: trace.NoID,
@@ -205,6 +209,9 @@ func (d *drawing) allocation(i int32, text *textBuf, sink trace.Sink) {
 		{Key: "phase", Kind: trace.Text, Text: []byte("alloc")},
 		{Key: "task_id", Num: mk.task},
 		{Key: "event-hint", Kind: trace.Text, Text: name},
+	}
+	if !d.submits.host {
+		args = d.runArg(args, mk.run)
 	}
 	args = d.directions(text, args, mk.after, mk.before)
 	sink.Slice(&trace.Slice{

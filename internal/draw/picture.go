@@ -126,6 +126,7 @@ func (d *drawing) placeAllRows() error {
 // functionNames composes every label once.
 func (d *drawing) functionNames() {
 	d.spmdNames, d.plainNames = map[int32]string{}, map[int32]string{}
+	d.nameFunction(-1) // marks may need it
 	for _, f := range d.t.Rows.Func {
 		if _, ok := d.plainNames[f]; !ok {
 			d.nameFunction(f)

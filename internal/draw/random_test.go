@@ -478,7 +478,7 @@ func (b *bruteForce) completions(c *counts) {
 // TestRandomCaptures: whatever the capture, no viewer would object, every arrow
 // lies in bars, and there are as many as the rules say.
 func TestRandomCaptures(t *testing.T) {
-	seeds := uint64(500)
+	seeds := uint64(400)
 	if testing.Short() {
 		seeds = 100
 	}

@@ -276,7 +276,7 @@ func (s streamSection) Walk(from, to int, sink trace.Sink) {
 	stream, st := &rec.Streams[s.n], &s.t.Streams[s.n]
 	p, clock := &stream.Phases, &s.t.Clock
 	var text textBuf
-	var args [9]trace.Arg
+	var args [10]trace.Arg
 	var depth [3]trace.Arg
 	for j := from; j < to; j++ {
 		kind := &rec.Kinds[p.Kind[j]]
@@ -306,6 +306,7 @@ func (s streamSection) Walk(from, to int, sink trace.Sink) {
 			trace.Arg{Key: "phase", Kind: trace.Text, Text: text.put(append(text.tail(), shown...))},
 			trace.Arg{Key: "loop_iter", Kind: trace.Int, Num: uint64(p.Loop[j])},
 			trace.Arg{Key: "tasks_processed", Kind: trace.Int, Num: uint64(processed)})
+		args = s.runArg(args, runAt(p.Run, j))
 		if stream.AICore() && named {
 			args = append(args, trace.Arg{Key: "task_id", Num: p.Task[j]})
 		}

@@ -70,7 +70,7 @@ func (s schedViewSection) Len() int {
 func (s schedViewSection) Walk(from, to int, sink trace.Sink) {
 	rows, clock := &s.t.Rows, &s.t.Clock
 	var text textBuf
-	var args [7]trace.Arg
+	var args [8]trace.Arg
 	for row := from; row < to; row++ {
 		if !rows.Timed(row) {
 			continue
@@ -86,6 +86,7 @@ func (s schedViewSection) Walk(from, to int, sink trace.Sink) {
 			micros("finish-time-us", clock.Ns(finish)),
 			micros("scheduler-duration-us", clock.Span(finish-dispatch)),
 			trace.Arg{Key: "taskId", Num: id})
+		args = s.runArg(args, s.t.Tasks.RunOf(task))
 		args = s.directions(&text, args, s.scheds.after[int32(row)], s.scheds.before[int32(row)])
 		sink.Slice(&trace.Slice{
 			Lane: s.schedLane(row), Start: clock.Ns(dispatch), End: clock.Ns(finish),

@@ -128,7 +128,7 @@ func (s workerSection) Len() int { return s.t.Rows.Len() }
 func (s workerSection) Walk(from, to int, sink trace.Sink) {
 	rows, clock := &s.t.Rows, &s.t.Clock
 	var text textBuf
-	var args [9]trace.Arg
+	var args [10]trace.Arg
 	for row := from; row < to; row++ {
 		task := rows.Task[row]
 		id := s.t.Tasks.ID[task]
@@ -144,6 +144,7 @@ func (s workerSection) Walk(from, to int, sink trace.Sink) {
 			micros("kernel-duration-us", clock.Span(end-start)),
 			micros("local_setup_us", clock.Span(start-receive)),
 			trace.Arg{Key: "taskId", Num: id})
+		args = s.runArg(args, s.t.Tasks.RunOf(task))
 		args = s.directions(&text, args, s.workers.after[int32(row)], s.workers.before[int32(row)])
 		sink.Slice(&trace.Slice{
 			Lane: s.workerLane(row), Start: clock.Ns(receive), End: clock.Ns(end),

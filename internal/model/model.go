@@ -21,6 +21,10 @@ func Write(w io.Writer, t *timeline.Timeline, metadata []trace.Field) error {
 	m.raw("{\n")
 	m.key("chip_swimlane_level")
 	m.raw(strconv.Itoa(t.Rec.Level))
+	if t.Rec.Dialect.NamesRuntime {
+		m.key("runtime")
+		m.str(t.Rec.Meta.Runtime)
+	}
 	m.key("tasks")
 	m.list(t.Rows.Len(), m.task)
 	if p := t.Rec.Sched.Producer; p != "" {
@@ -28,8 +32,10 @@ func Write(w io.Writer, t *timeline.Timeline, metadata []trace.Field) error {
 		m.str(p)
 	}
 	if n := len(t.Rec.Streams); n > 0 {
-		for _, name := range []string{"scheduler_records", "aicpu_scheduler_phases"} {
-			m.key(name)
+		m.key("scheduler_records")
+		m.list(n, m.records)
+		if !t.Rec.Dialect.NamesRuntime { // the former name, for older scripts
+			m.key("aicpu_scheduler_phases")
 			m.list(n, m.records)
 		}
 		m.key("scheduler_streams")
@@ -158,14 +164,13 @@ func (m *writer) task(row int) {
 	r := &m.t.Rows
 	core := m.t.CoreOf(row)
 	id := m.t.IDOf(row)
-	high, _ := m.t.Rec.Dialect.IDs.Split(id)
 	start, end, receive := m.us(r.Start[row]), m.us(r.End[row]), m.us(r.Receive[row])
 	m.open('{')
 	m.unsigned("task_id", id)
 	m.integer("func_id", int64(r.Func[row]))
 	m.integer("core_id", int64(core.ID))
 	m.text("core_type", core.Type)
-	m.unsigned("ring_id", uint64(high))
+	m.scope(id)
 	m.number("start_time_us", start)
 	m.number("end_time_us", end)
 	m.number("duration_us", end-start)
@@ -177,7 +182,36 @@ func (m *writer) task(row int) {
 		m.number("finish_time_us", m.us(r.Finish[row]))
 		m.number("propagation_us", receive-dispatch)
 	}
+	m.run(m.t.Tasks.RunOf(r.Task[row]))
 	m.raw("}")
+}
+
+// scope writes where a task id belongs (spec/records.md §4.4, spec/newest.md §4.3).
+func (m *writer) scope(id uint64) {
+	ids := m.t.Rec.Dialect.IDs
+	t := ids.Split(id)
+	if ids != capture.Spaces {
+		m.unsigned("ring_id", uint64(t.Ring))
+		return
+	}
+	m.unsigned("id_space", uint64(t.Space))
+	if t.Space == capture.SpaceSubTask {
+		m.unsigned("parent_task_id", uint64(t.Parent))
+	}
+}
+
+// run writes the run of a record, where records name one.
+func (m *writer) run(run int32) {
+	if r := m.t.Rec.Runs[run]; r.Known {
+		m.unsigned("run_epoch", r.Epoch)
+	}
+}
+
+func runAt(run []int32, j int) int32 {
+	if run == nil {
+		return 0
+	}
+	return run[j]
 }
 
 func (m *writer) records(n int) {
@@ -199,6 +233,7 @@ func (m *writer) records(n int) {
 			m.field("task_id")
 			m.raw("null")
 		}
+		m.run(runAt(p.Run, j))
 		if p.Flags[j]&capture.HasDepths != 0 {
 			m.depths("shared_at_start", p.Depth[j].Start)
 			m.depths("shared_at_end", p.Depth[j].End)
@@ -276,6 +311,9 @@ func (m *writer) orchestrator() {
 				m.integer("submit_idx", s.Index[j])
 				if s.Has[j] {
 					m.unsigned("task_id", s.Task[j])
+				}
+				if !host {
+					m.run(runAt(s.Run, j))
 				}
 				m.raw("}")
 			})

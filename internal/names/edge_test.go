@@ -11,30 +11,13 @@ import (
 	"testing"
 
 	"swimlane/internal/names"
+	"swimlane/internal/parity"
 )
 
 // sharedCaptures finds the captures that lie beside the repository, or skips.
 func sharedCaptures(t *testing.T) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Skip("no go.mod above the working directory, so ../shared cannot be found")
-		}
-		dir = parent
-	}
-	captures := filepath.Join(dir, "..", "shared", "captures")
-	if _, err := os.Stat(captures); err != nil {
-		t.Skip("the captures of ../shared are not here:", err)
-	}
-	return captures
+	return filepath.Join(parity.Shared(t), "captures")
 }
 
 // referenceTrace returns the labels of an edge case's trace, without the task ids,
@@ -139,7 +122,7 @@ func TestEdgeCases(t *testing.T) {
 func TestEdgeCaseInvalidUTF8(t *testing.T) {
 	t.Chdir(filepath.Join(sharedCaptures(t), "edge", "names_invalid_utf8"))
 	_, err := names.Find(names.Request{Input: "chip_swimlane_records.json", Level: 2})
-	want := `name_map_case.json:1:74 (byte 73): found byte 0xff inside a string, which is not valid UTF-8; save the file as UTF-8`
+	want := `name_map_case.json:1:74 (byte 73): found the byte 0xff inside a string, expected UTF-8`
 	if !errors.Is(err, names.ErrSyntax) || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %q, want %q", err, want)
 	}

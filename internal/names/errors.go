@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"swimlane/internal/jsonscan"
 )
 
 // What errors.Is finds in the errors of this package. A file that is not there
@@ -27,14 +29,14 @@ var (
 // would hurt to hold in memory.
 const maxFileSize = 64 << 20
 
-// maxDepth is the nesting that records.md §9 no. 15 allows in any input.
-const maxDepth = 64
+// maxDepth is the nesting that spec/records.md §9 no. 15 allows in any input.
+const maxDepth = jsonscan.MaxDepth
 
 // A SyntaxError says what is wrong in a file and where.
 type SyntaxError struct {
 	Path   string
 	Line   int // from 1
-	Column int // from 1, in characters
+	Column int // from 1, in bytes
 	Offset int // in bytes, from 0
 	Msg    string
 }
@@ -51,7 +53,17 @@ func syntaxError(path string, data []byte, offset int, format string, args ...an
 	return &SyntaxError{Path: path, Line: line, Column: column, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// position finds line and column of a byte. It walks the file, so it is for the
+// scanError makes the error of a scanner one that names the file. What the reader
+// behind the scanner returned stays as it is.
+func scanError(path string, err error) error {
+	var at *jsonscan.Error
+	if !errors.As(err, &at) {
+		return err
+	}
+	return &SyntaxError{Path: path, Line: int(at.Line), Column: int(at.Column), Offset: int(at.Offset), Msg: at.Msg}
+}
+
+// position finds line and column of a byte in a Python file. It walks the file, so it is for the
 // one place an error or a warning names, not for every token.
 func position(data []byte, offset int) (line, column int) {
 	line = 1
@@ -64,7 +76,7 @@ func position(data []byte, offset int) (line, column int) {
 	if start > offset {
 		start = offset
 	}
-	return line, utf8.RuneCount(data[start:offset]) + 1
+	return line, offset - start + 1
 }
 
 const bom = "\xEF\xBB\xBF"

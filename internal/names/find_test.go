@@ -181,8 +181,8 @@ func TestFindReadsOnlyLevels(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, dir, "name_map_a.json", level2Map)
 	writeFile(t, dir, "name_map_b.json", `{"level": 3, "callable_id_to_name": {"0": broken`)
-	// The level stands beyond the part that is read first, and across its end.
-	pad := strings.Repeat(" ", 64<<10)
+	// The level stands beyond the window that is read first, and across its end.
+	pad := strings.Repeat(" ", 256<<10)
 	writeFile(t, dir, "name_map_c.json", `{"x": 0,`+pad+`"level": 3}`)
 	// This one is of level 22, though what is read first ends after one 2.
 	head := `{"level": 2`
@@ -190,6 +190,25 @@ func TestFindReadsOnlyLevels(t *testing.T) {
 	got, err := names.Find(names.Request{Input: filepath.Join(dir, "records.json"), Level: 2})
 	if err != nil || got.How != names.FromSibling || filepath.Base(got.Map.Source) != "name_map_a.json" || got.Warnings != nil {
 		t.Errorf("Find = %+v, %v; want name_map_a.json", got, err)
+	}
+}
+
+// A map above the size limit is in nobody's way when its level tells soon that it
+// is of no use. When the level is not found within the limit, it is refused.
+func TestFindLargeSiblings(t *testing.T) {
+	dir := t.TempDir()
+	req := names.Request{Input: filepath.Join(dir, "records.json"), Level: 2}
+	writeFile(t, dir, "name_map_a.json", level2Map)
+	big := writeFile(t, dir, "name_map_b.json", `{"level": 3,`)
+	if err := os.Truncate(big, 64<<20+1); err != nil {
+		t.Skip("no sparse files here:", err)
+	}
+	if got, err := names.Find(req); err != nil || got.Map == nil || filepath.Base(got.Map.Source) != "name_map_a.json" {
+		t.Errorf("Find = %+v, %v; want name_map_a.json", got, err)
+	}
+	writeFile(t, dir, "name_map_b.json", `{"x": 0`+strings.Repeat(" ", 64<<20)+`}`)
+	if got, err := names.Find(req); !errors.Is(err, names.ErrTooLarge) || !strings.Contains(err.Error(), big+" is above the 64 MiB") {
+		t.Errorf("Find = %+v, %v; want ErrTooLarge", got, err)
 	}
 }
 

@@ -1,10 +1,13 @@
 package names
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"swimlane/internal/jsonscan"
 )
 
 const (
@@ -382,76 +385,78 @@ func (s *pySource) keywordItem(p span) (key string, value span, ok bool, err err
 
 // readJSON reads the list as JSON.
 func (k *kernels) readJSON(source string, data []byte) error {
-	r := &jsonReader{path: source, data: data}
+	s := jsonscan.New(bytes.NewReader(data))
 	found := false
-	list := func() error {
+	list := func() {
 		found = true
-		if r.peek() != '[' {
-			return r.unexpected(`a list of entries such as [{"func_id": 0, "name": "QK"}]`)
+		if expect(s, jsonscan.Array, `a list of entries such as [{"func_id": 0, "name": "QK"}]`) {
+			s.BeginArray()
 		}
-		return r.array(func() error { return k.entryJSON(r) })
+		for s.Elem() {
+			k.entryJSON(s, data)
+		}
 	}
-	err := r.document(func() error {
-		if r.peek() != '{' {
-			return list()
-		}
-		return r.object(func(key string, _ int) error {
-			if key == "KERNELS" {
-				return list()
+	if s.Peek() == jsonscan.Object {
+		s.BeginObject()
+		for key, ok := s.Key(); ok; key, ok = s.Key() {
+			if string(key) == "KERNELS" {
+				list()
+			} else {
+				s.Skip()
 			}
-			return r.skip()
-		})
-	})
-	if err == nil && !found {
+		}
+	} else {
+		list()
+	}
+	if err := s.End(); err != nil {
+		return scanError(source, err)
+	}
+	if !found {
 		return noKernels("%s has no key \"KERNELS\"", source)
 	}
-	return err
+	return nil
 }
 
-// entryJSON reads one element of the list.
-func (k *kernels) entryJSON(r *jsonReader) error {
+// entryJSON reads one element of the list in data.
+func (k *kernels) entryJSON(s *jsonscan.Scanner, data []byte) {
 	e := kernelEntry{}
-	r.space()
-	start := r.pos
-	if r.peek() != '{' {
-		if err := r.skip(); err != nil {
-			return err
+	kind := s.Peek()
+	start := s.Offset()
+	if kind == jsonscan.Object {
+		e = emptyEntry()
+		s.BeginObject()
+		for key, ok := s.Key(); ok; key, ok = s.Key() {
+			switch string(key) {
+			case "func_id":
+				e.id = literalJSON(s)
+			case "name":
+				e.name = literalJSON(s)
+			default:
+				s.Skip()
+			}
 		}
-		k.add(e, r.data[start:r.pos])
-		return nil
+	} else {
+		s.Skip()
 	}
-	e = emptyEntry()
-	err := r.object(func(key string, _ int) (err error) {
-		switch key {
-		case "func_id":
-			e.id, err = r.literal()
-		case "name":
-			e.name, err = r.literal()
-		default:
-			err = r.skip()
-		}
-		return err
-	})
-	if err == nil {
-		k.add(e, r.data[start:r.pos])
+	if s.Err() == nil {
+		k.add(e, data[start:s.Offset()])
 	}
-	return err
 }
 
-// literal reads a value as the Python literal it corresponds to.
-func (r *jsonReader) literal() (pyLiteral, error) {
-	switch {
-	case r.peek() == '"':
-		text, err := r.str()
-		return pyLiteral{kind: pyText, str: text}, err
-	case r.atNumber():
-		text, err := r.number()
-		if num, bad := strconv.ParseInt(text, 10, 64); bad == nil {
-			return pyLiteral{kind: pyInt, num: num}, err
+// literalJSON reads a value as the Python literal it corresponds to.
+func literalJSON(s *jsonscan.Scanner) pyLiteral {
+	switch s.Peek() {
+	case jsonscan.String:
+		return pyLiteral{kind: pyText, str: string(s.Text())}
+	case jsonscan.Number:
+		if num, err := strconv.ParseInt(string(s.Raw(nil)), 10, 64); err == nil {
+			return pyLiteral{kind: pyInt, num: num}
 		}
-		return pyLiteral{}, err
-	case r.null():
-		return pyLiteral{kind: pyNone}, nil
+		return pyLiteral{}
+	case jsonscan.Null:
+		s.TakeNull()
+		return pyLiteral{kind: pyNone}
 	}
-	return pyLiteral{}, r.skip()
+	s.Skip()
+	return pyLiteral{}
 }

@@ -248,10 +248,10 @@ func TestKernelJSON(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{}`:                 `kernel_config.py missing KERNELS definition: k.json has no key "KERNELS"`,
-		`5`:                  `k.json:1:1 (byte 0): found the number 5; expected a list of entries`,
-		`{"KERNELS": {}}`:    `k.json:1:13 (byte 12): found an object; expected a list of entries`,
-		`[{"func_id": 0},]`:  `k.json:1:17 (byte 16): found a comma before the closing ']'`,
-		`[{"a": 1, "a": 2}]`: `k.json:1:11 (byte 10): found the key "a" a second time`,
+		`5`:                  `k.json:1:1 (byte 0): found a number, expected a list of entries`,
+		`{"KERNELS": {}}`:    `k.json:1:13 (byte 12): found an object, expected a list of entries`,
+		`[{"func_id": 0},]`:  `k.json:1:17 (byte 16): found "]", expected a value behind the comma`,
+		`[{"a": 1, "a": 2}]`: `k.json:1:11 (byte 10): found the key "a" twice in one object`,
 	} {
 		if _, _, err := names.ParseKernelConfig("k.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", text, err, want)

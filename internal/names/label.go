@@ -7,16 +7,25 @@ import (
 	"swimlane/capture"
 )
 
-// AppendTaskID appends the text of a task id: t7, or r2t5 when the high part
-// is not 0 (spec/converter.md §2.1).
+// AppendTaskID appends the text of a task id by the rules of its layout: t7 and
+// r2t5 (spec/converter.md §2.1), always with the ring, or t12, g3t0 and p2 by
+// space (spec/newest.md §4.2).
 func AppendTaskID(dst []byte, ids capture.IDLayout, id uint64) []byte {
-	high, local := ids.Split(id)
-	if ring := high & 0xff; ring != 0 {
-		dst = append(dst, 'r')
-		dst = strconv.AppendUint(dst, uint64(ring), 10)
+	t := ids.Split(id)
+	prefix := func(c byte, v uint32) { dst = strconv.AppendUint(append(dst, c), uint64(v), 10) }
+	letter := byte('t')
+	switch {
+	case ids == capture.Rings:
+		prefix('r', t.Ring)
+	case ids == capture.Spaces && t.Space == capture.SpaceSubTask:
+		prefix('g', t.Parent)
+	case ids == capture.Spaces && t.Space == capture.SpaceParam:
+		letter = 'p'
+	case ids == capture.HighLow && t.Ring&0xff != 0:
+		prefix('r', t.Ring&0xff)
 	}
-	dst = append(dst, 't')
-	return strconv.AppendUint(dst, uint64(local), 10)
+	prefix(letter, t.Local)
+	return dst
 }
 
 // Letters is the bijective base 26 numeral of n: 0 → a, 25 → z, 26 → aa

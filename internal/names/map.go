@@ -1,12 +1,14 @@
 package names
 
 import (
-	"errors"
+	"bytes"
 	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"swimlane/internal/jsonscan"
 )
 
 // A Map gives names to the functions one level below the level it describes, and
@@ -105,105 +107,91 @@ func ParseMap(source string, data []byte) (*Map, error) {
 		return nil, tooLarge(source, mapFile)
 	}
 	m := &Map{Source: source, names: map[int64]string{}}
-	r := &jsonReader{path: source, data: data}
-	err := r.document(func() error {
-		return r.mapObject(func(key string) (err error) {
-			switch key {
-			case "level":
-				m.Level, err = r.level()
-			case "orchestrator_name":
-				if !r.null() {
-					m.Orchestrator, err = r.text(`"orchestrator_name"`, "a string or null")
-				}
-			case "callable_id_to_name":
-				if !r.null() {
-					err = r.callables(m)
-				}
-			default:
-				err = r.skip()
-			}
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
+	s := jsonscan.New(bytes.NewReader(data))
+	m.read(s)
+	if err := s.End(); err != nil {
+		return nil, scanError(source, err)
 	}
 	return m, nil
 }
 
-// mapObject reads the object that a name map is.
-func (r *jsonReader) mapObject(field func(key string) error) error {
-	if r.peek() != '{' {
-		return r.unexpected("an object with the names of functions under \"callable_id_to_name\"")
-	}
-	return r.object(func(key string, _ int) error { return field(key) })
-}
-
-func (r *jsonReader) callables(m *Map) error {
-	if r.peek() != '{' {
-		return r.unexpected(`an object such as {"0": "QK"} for "callable_id_to_name"`)
-	}
-	return r.object(func(key string, _ int) error {
-		name, err := r.text("the name of "+quote(key), "a string")
-		if err == nil {
-			m.add(key, name)
+// read reads the object that a name map is.
+func (m *Map) read(s *jsonscan.Scanner) {
+	beginMap(s)
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "level":
+			m.Level = readLevel(s)
+		case "orchestrator_name":
+			if !s.TakeNull() {
+				m.Orchestrator = readText(s, `a string or null for "orchestrator_name"`)
+			}
+		case "callable_id_to_name":
+			if !s.TakeNull() {
+				m.readCallables(s)
+			}
+		default:
+			s.Skip()
 		}
-		return err
-	})
+	}
 }
 
-// unexpected refuses the value at the position. What is not JSON at all is reported
-// as that.
-func (r *jsonReader) unexpected(want string) error {
-	r.space()
-	at, found := r.pos, r.found()
-	probe := *r
-	if err := probe.skip(); err != nil && probe.pos == at {
-		return err
+func (m *Map) readCallables(s *jsonscan.Scanner) {
+	if expect(s, jsonscan.Object, `an object such as {"0": "QK"} for "callable_id_to_name"`) {
+		s.BeginObject()
 	}
-	return r.fail(at, "found %s; expected %s", found, want)
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		id := string(key)
+		m.add(id, readText(s, "a string for the name of "+quote(id)))
+	}
 }
 
-// text reads a string that what needs.
-func (r *jsonReader) text(what, want string) (string, error) {
-	if r.peek() != '"' {
-		return "", r.unexpected(want + " for " + what)
+func beginMap(s *jsonscan.Scanner) {
+	if expect(s, jsonscan.Object, `an object with the names of functions under "callable_id_to_name"`) {
+		s.BeginObject()
 	}
-	return r.str()
 }
 
-// level reads the level a map states. A number in quotes is taken, as the numbers
-// of other files are (spec/records.md §0.2); null means that none is stated.
-func (r *jsonReader) level() (int, error) {
-	if r.null() {
-		return 0, nil
+// expect refuses the next value if it is of another kind.
+func expect(s *jsonscan.Scanner, kind jsonscan.Kind, want string) bool {
+	found := s.Peek()
+	if found != kind {
+		s.Fail("found %s, expected %s", found, want)
 	}
-	const want = `a whole number for "level", 2 for a chip or 3 for a node`
-	at := r.pos
-	found := r.found()
+	return found == kind
+}
+
+func readText(s *jsonscan.Scanner, want string) string {
+	if !expect(s, jsonscan.String, want) {
+		return ""
+	}
+	return string(s.Text())
+}
+
+// readLevel reads the level a map states. A number in quotes is taken, as the
+// numbers of other files are (spec/records.md §0.2); null means that none is stated.
+func readLevel(s *jsonscan.Scanner) int {
+	if s.TakeNull() {
+		return 0
+	}
+	kind := s.Peek()
+	at, found := s.Offset(), kind.String()
 	var text string
-	var err error
-	switch c := r.peek(); {
-	case c == '"':
-		text, err = r.str()
+	switch kind {
+	case jsonscan.String:
+		text = string(s.Text())
 		found = quote(text)
-	case r.atNumber():
-		text, err = r.number()
-	default:
-		return 0, r.unexpected(want)
-	}
-	if err != nil {
-		return 0, err
+	case jsonscan.Number, jsonscan.True, jsonscan.False:
+		text = string(s.Raw(nil))
+		found = excerpt([]byte(text), 40)
 	}
 	level, err := strconv.Atoi(text)
 	if err != nil || level < 1 || strconv.Itoa(level) != text {
-		return 0, r.fail(at, "found %s; expected %s", found, want)
+		s.FailAt(at, `found %s, expected a whole number for "level", 2 for a chip or 3 for a node`, found)
+		return 0
 	}
-	return level, nil
+	return level
 }
-
-// errLevelKnown ends the reading of a map of which only the level is wanted.
-var errLevelKnown = errors.New("level known")
 
 // levelOf returns the level that a map states, 0 for none. It reads only as far as
 // it must: one of several maps beside the input may be large, and only one is used.
@@ -212,40 +200,27 @@ func levelOf(path string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	f.Close()
+	defer f.Close()
+	in := &io.LimitedReader{R: f, N: maxFileSize + 1}
+	level, err := scanLevel(jsonscan.New(in))
+	if in.N == 0 {
+		return 0, tooLarge(path, mapFile)
+	}
 	if err != nil {
-		return 0, err
+		return 0, scanError(path, err)
 	}
-	// The head may end inside the number: then the whole file has to tell.
-	if level, end, err := parseLevel(path, head); errors.Is(err, errLevelKnown) && end < len(head) {
-		return level, nil
-	}
-	data, err := readFile(path, mapFile, mapMissing)
-	if err != nil {
-		return 0, err
-	}
-	level, _, err := parseLevel(path, data)
-	if errors.Is(err, errLevelKnown) {
-		err = nil
-	}
-	return level, err
+	return level, nil
 }
 
-// parseLevel reads a map up to its level. The error is errLevelKnown when there was
-// one, nil at the end of a map without; end is where reading stopped.
-func parseLevel(path string, data []byte) (level, end int, err error) {
-	r := &jsonReader{path: path, data: data}
-	err = r.document(func() error {
-		return r.mapObject(func(key string) (err error) {
-			if key != "level" {
-				return r.skip()
-			}
-			if level, err = r.level(); err != nil {
-				return err
-			}
-			return errLevelKnown
-		})
-	})
-	return level, r.pos, err
+// scanLevel reads a map up to its level, or to the end of a map without one.
+func scanLevel(s *jsonscan.Scanner) (int, error) {
+	beginMap(s)
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		if string(key) == "level" {
+			level := readLevel(s)
+			return level, s.Err()
+		}
+		s.Skip()
+	}
+	return 0, s.End()
 }

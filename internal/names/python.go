@@ -163,6 +163,9 @@ func (l *pyLexer) token() (pyToken, error) {
 	return l.operator()
 }
 
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+
 // isNameByte takes every character above ASCII as part of a name; which of them
 // Python allows does not matter for finding the end.
 func isNameByte(c byte) bool {

@@ -155,6 +155,10 @@ func (g *Graph) Preds() []int32 { return g.order }
 // Succ are the successors of a node, in order. Do not change it.
 func (g *Graph) Succ(n int32) []int32 { return g.succ[g.succOff[n]:g.succOff[n+1]] }
 
+// FirstEdge is the number of a node's first edge; its others follow in the order
+// of Succ. Edges are numbered from 0.
+func (g *Graph) FirstEdge(n int32) int { return int(g.succOff[n]) }
+
 // Pred are the predecessors of a node, in the order of Preds. Do not change it.
 func (g *Graph) Pred(n int32) []int32 { return g.pred[g.predOff[n]:g.predOff[n+1]] }
 

@@ -89,7 +89,7 @@ func waitChanges(t *timeline.Timeline, w0, w1 uint64) []change {
 				if p == node {
 					continue
 				}
-				if k := t.Tasks.Find(t.Graph.ID(p)); k >= 0 {
+				if k := t.Tasks.Find(t.Tasks.RunOf(i), t.Graph.ID(p)); k >= 0 {
 					ready, waits = max(ready, end[k]), true
 				}
 			}

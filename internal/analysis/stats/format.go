@@ -108,8 +108,16 @@ func (out *Table) perTask() string {
 	}
 	share, _ := out.ExecPercent(&out.Total)
 	latency, _ := out.AvgLatency(&out.Total)
-	return fmt.Sprintf("  Per-task (all):  Avg Exec = %.2f us,  Avg Latency (dispatch->finish) = %.2f us,  Exec/Latency = %.2f%%",
-		out.AvgExec(&out.Total), latency, share)
+	words, exec, more := "all", out.AvgExec(&out.Total), ""
+	if out.ValidOnly {
+		// Later generations count valid rows only, and add a line (spec/newest.md §6.6).
+		words = "valid scheduler timing"
+		exec, _ = out.mean(&out.Total, float64(out.Total.TimedExec))
+		more = fmt.Sprintf("\n  Dispatch→kernel start (Host-computed): Total = %.2f us, Max = %.2f us",
+			out.Micros(float64(out.Total.Head)), out.Micros(float64(out.Total.HeadMax)))
+	}
+	return fmt.Sprintf("  Per-task (%s):  Avg Exec = %.2f us,  Avg Latency (dispatch->finish) = %.2f us,  Exec/Latency = %.2f%%%s",
+		words, exec, latency, share, more)
 }
 
 func cell(v float64, ok bool) string {

@@ -21,6 +21,7 @@ type Function struct {
 	TimedExec uint64 // kernel time
 	Latency   uint64 // dispatch → finish
 	Head      int64  // dispatch → kernel start, may be negative
+	HeadMax   int64  // the longest of them
 	Tail      int64  // kernel end → finish, may be negative
 	Prop      int64  // dispatch → receive, may be negative
 	Local     uint64 // receive → kernel start, of all rows
@@ -41,6 +42,7 @@ type Table struct {
 	Producer  string
 	Hz        uint64
 	Timed     bool // some row has scheduler times
+	ValidOnly bool // the words of the table say that it counts rows with scheduler times
 	Functions []Function
 	Total     Function
 	// Span is from the earliest dispatch to the latest finish, or, without
@@ -56,7 +58,7 @@ type Table struct {
 func Compute(t *timeline.Timeline, m *names.Map, threads []string) *Table {
 	out := &Table{
 		Source: t.Rec.Source, Level: t.Rec.Level, Producer: t.Rec.Sched.Producer, Hz: t.Clock.Hz,
-		Timed: t.Timed(), Tasks: t.Tasks.Len(), Cores: len(t.Cores), Total: Function{Name: "TOTAL"},
+		Timed: t.Timed(), ValidOnly: t.Rec.Dialect.ValidRowStats, Tasks: t.Tasks.Len(), Cores: len(t.Cores), Total: Function{Name: "TOTAL"},
 	}
 	byID := map[int32]*Function{}
 	for row := range t.Rows.Core {
@@ -96,7 +98,11 @@ func (f *Function) add(t *timeline.Timeline, row int) {
 	f.Timed++
 	f.TimedExec += exec
 	f.Latency += r.Finish[row] - r.Dispatch[row]
-	f.Head += int64(r.Start[row] - r.Dispatch[row])
+	head := int64(r.Start[row] - r.Dispatch[row])
+	if f.Timed == 1 || head > f.HeadMax {
+		f.HeadMax = head
+	}
+	f.Head += head
 	f.Tail += int64(r.Finish[row] - r.End[row])
 	f.Prop += int64(r.Receive[row] - r.Dispatch[row])
 }

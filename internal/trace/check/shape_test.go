@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"swimlane/internal/parity"
 	"swimlane/internal/trace/check"
 )
 
@@ -158,33 +159,10 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// root returns the module's directory.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = up
-	}
-}
-
 // reference returns a trace that the ecosystem's own tool made of a capture.
 func reference(t *testing.T, capture string) string {
 	t.Helper()
-	path := filepath.Join(root(t), "..", "shared", "captures", filepath.FromSlash(capture), "reference", "trace.json.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("reference trace not here: %v", err)
-	}
-	return path
+	return filepath.Join(parity.Shared(t), "captures", filepath.FromSlash(capture), "reference", "trace.json.gz")
 }
 
 func TestReferenceOverlap(t *testing.T) {
