@@ -244,7 +244,12 @@ func drawnTasks(t *timeline.Timeline) func(node int32) bool {
 	}
 	return func(node int32) bool {
 		id := t.Graph.ID(node)
-		return shown[id] || t.Tasks.Find(id) >= 0
+		for run := range int32(len(t.Rec.Runs)) {
+			if t.Tasks.Find(run, id) >= 0 {
+				return true
+			}
+		}
+		return shown[id]
 	}
 }
 
