@@ -28,15 +28,15 @@ func (d *reader) finish() error {
 	d.checkStreams()
 	d.checkOrchestrator()
 	d.checkRuntime()
-	if err := d.unsupported(); err != nil {
-		return err
+	d.settleLaunches()
+	// The join of rows makes no sense in a file whose ids or runs are unknown.
+	if e := d.errs[stepRuntime]; e != nil {
+		return d.firstError()
 	}
 	d.checkRows()
 	d.checkHostRecords()
-	for _, e := range d.errs {
-		if e != nil {
-			return e
-		}
+	if err := d.firstError(); err != nil {
+		return err
 	}
 	d.sumLoss()
 	d.settleAlignment()
@@ -48,11 +48,13 @@ func (d *reader) finish() error {
 // checkLevelAndClock is steps 1 and 2 (spec/records.md §4.1).
 func (d *reader) checkLevelAndClock() {
 	level, fits := d.level.Int64()
+	other := otherHint(otherKind(func(key string) bool { return d.keys[key] }))
 	switch {
 	case !d.hasLevel && d.keys["tasks"]:
 		// A file of joined µs from the time before levels: what it lacks is the clock (§3).
 	case !d.hasLevel:
 		d.bad(stepLevel, "", -1, "no such key, expected 1, 2, 3, or 4", "missing chip_swimlane_level")
+		d.errs[stepLevel].Hint = other
 	case !fits || level < 1 || level > 4:
 		d.bad(stepLevel, "chip_swimlane_level", -1, "", "Unsupported chip_swimlane_level: %s (expected 1, 2, 3, or 4)", d.level)
 	}
@@ -61,6 +63,9 @@ func (d *reader) checkLevelAndClock() {
 	if !ok || hz == 0 {
 		d.bad(stepClock, "metadata", -1, "", "metadata missing/zero clock_freq_hz: %s", d.clock)
 		d.errs[stepClock].Hint = "the file states no clock, so its cycles cannot be turned into time; files of already joined µs are not readable"
+		if !d.hasLevel && other != "" {
+			d.errs[stepClock].Hint = other
+		}
 	}
 	d.out.Meta.ClockHz = hz
 }
@@ -167,19 +172,14 @@ func (d *reader) checkRuntime() {
 	}
 }
 
-// unsupported refuses the forms that are recognised but not read. They must
-// never be drawn by the rules of another generation.
-func (d *reader) unsupported() error {
-	for at := stepLevel; at < stepTasks; at++ {
-		if d.errs[at] != nil {
-			return d.errs[at]
+// firstError is the failure of the earliest step, nil if there is none.
+func (d *reader) firstError() error {
+	for _, e := range d.errs {
+		if e != nil {
+			return e
 		}
 	}
-	if !d.launches {
-		return nil
-	}
-	return &Error{File: d.file, Section: "metadata", Row: -1, Class: ErrUnsupported, Found: "metadata.run_boundaries",
-		Text: "several kernel launches in one capture are not read by this version"}
+	return nil
 }
 
 // commonRuntime is the runtime that all streams name, if they agree (spec/newest.md §2).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,8 +20,8 @@ const DepsFileName = "deps.json"
 var ErrRanks = errors.New("a directory of several ranks")
 
 // Locate turns what the user named into a records file. An empty argument is
-// the newest outputs/*/chip_swimlane_records.json below the working directory;
-// a directory that holds a records file and no rank* is that capture.
+// the newest outputs/*/chip_swimlane_records.json (or .gz) below the working
+// directory; a directory that holds a records file and no rank* is that capture.
 func Locate(arg string) (path string, auto bool, err error) {
 	if arg == "" {
 		path, err = newest()
@@ -37,12 +38,50 @@ func Locate(arg string) (path string, auto bool, err error) {
 		return "", false, fmt.Errorf("%s is %w (%s, …); name one rank's records file, as %s",
 			arg, ErrRanks, rank, filepath.Join(arg, rank, "d0", FileName))
 	}
+	if p := recordsIn(arg, isFile); p != "" {
+		return p, false, nil
+	}
+	hint := ""
+	if found := candidates(arg); len(found) > 0 {
+		hint = ": " + strings.Join(found, ", ")
+	}
+	return "", false, fmt.Errorf("no %s in the directory %s; name the records file, or a directory that holds one%s", FileName, arg, hint)
+}
+
+// recordsIn is the records file of a directory, "" if it has none.
+func recordsIn(dir string, there func(string) bool) string {
 	for _, name := range []string{FileName, FileName + ".gz"} {
-		if p := filepath.Join(arg, name); isFile(p) {
-			return p, false, nil
+		if p := filepath.Join(dir, name); there(p) {
+			return p
 		}
 	}
-	return "", false, fmt.Errorf("no %s in the directory %s; name the records file, or a directory that holds one", FileName, arg)
+	return ""
+}
+
+// candidates are the files in or just below a directory that may have been
+// meant: captures one directory down, and records under another name.
+func candidates(dir string) []string {
+	const most = 5
+	var out []string
+	subs, _ := filepath.Glob(filepath.Join(escape(dir), "*"))
+	for _, p := range subs {
+		if r := recordsIn(p, isFile); r != "" {
+			out = append(out, r)
+		}
+	}
+	for _, suffix := range []string{"", ".gz"} {
+		named, _ := filepath.Glob(filepath.Join(escape(dir), "*swimlane_records*.json"+suffix))
+		out = append(out, slices.DeleteFunc(named, func(p string) bool { return !isFile(p) })...)
+	}
+	if len(out) > most {
+		out = append(out[:most], "…")
+	}
+	return out
+}
+
+// escape keeps the name of a directory from being read as a pattern.
+func escape(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
 // firstRank is the first entry of a directory that is called rank…, "" if none is.
@@ -62,10 +101,11 @@ func isFile(path string) bool {
 }
 
 func newest() (string, error) {
-	found, _ := filepath.Glob(filepath.Join("outputs", "*", FileName))
+	dirs, _ := filepath.Glob(filepath.Join("outputs", "*"))
 	best := ""
 	var when time.Time
-	for _, p := range found {
+	for _, dir := range dirs {
+		p := recordsIn(dir, func(p string) bool { _, err := os.Stat(p); return err == nil })
 		// Equal times happen on coarse file systems; the later name wins, as run directories end in their time.
 		if st, err := os.Stat(p); err == nil && (best == "" || !st.ModTime().Before(when)) {
 			best, when = p, st.ModTime()
@@ -76,11 +116,41 @@ func newest() (string, error) {
 		if err != nil {
 			cwd = "."
 		}
+		hint := ""
+		if ranks := newestOfRanks(time.Time{}); ranks != "" {
+			hint = "\nThere are captures of several ranks; name one rank's records file, as " + ranks
+		}
 		//lint:ignore ST1005 the text is that of spec/converter.md §8.3
 		return "", fmt.Errorf("No outputs/*/%s found under %s\n"+
-			"Run a test with --enable-chip-swimlane first, or specify an explicit input.", FileName, filepath.Join(cwd, "outputs"))
+			"Run a test with --enable-chip-swimlane first, or specify an explicit input.%s", FileName, filepath.Join(cwd, "outputs"), hint)
 	}
 	return best, nil
+}
+
+// PassedOver is a records file of the newest outputs/*/rank*/d* whose records
+// are newer than those at path, "" if there is none: Locate chooses among single
+// captures, and a newer one of several ranks is worth a word.
+func PassedOver(path string) string {
+	st, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return newestOfRanks(st.ModTime())
+}
+
+func newestOfRanks(after time.Time) string {
+	dirs, _ := filepath.Glob(filepath.Join("outputs", "*", "rank*", "d*"))
+	best := ""
+	for _, dir := range dirs {
+		p := recordsIn(dir, isFile)
+		if p == "" {
+			continue
+		}
+		if st, err := os.Stat(p); err == nil && st.ModTime().After(after) {
+			best, after = p, st.ModTime()
+		}
+	}
+	return best
 }
 
 // Beside returns a sibling file of a records file: name, or name with .gz where only that exists.

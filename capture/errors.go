@@ -33,13 +33,16 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Text)
-	b.WriteString(" (")
+	var where []string
 	if e.Found != "" {
-		b.WriteString("found ")
-		b.WriteString(e.Found)
-		b.WriteString(", ")
+		where = append(where, "found "+e.Found)
 	}
-	fmt.Fprintf(&b, "in %s)", e.File)
+	if !strings.HasPrefix(e.Text, e.File+": ") && !strings.HasPrefix(e.Text, cannotRead+e.File+": ") {
+		where = append(where, "in "+e.File)
+	}
+	if len(where) > 0 {
+		b.WriteString(" (" + strings.Join(where, ", ") + ")")
+	}
 	if e.Hint != "" {
 		b.WriteString("; ")
 		b.WriteString(e.Hint)
@@ -62,6 +65,8 @@ type Warning struct {
 	Text  string // one sentence in plain words
 }
 
+const cannotRead = "cannot read "
+
 // syntaxError turns what the scanner said into an *Error.
 func syntaxError(file string, err error) error {
 	var at *jsonscan.Error
@@ -72,5 +77,5 @@ func syntaxError(file string, err error) error {
 	if strings.Contains(at.Msg, "incomplete") {
 		hint = "the writer was interrupted or the file is still being written; capture again"
 	}
-	return &Error{File: file, Row: -1, Text: "cannot read " + file + ": " + at.Error(), Hint: hint, Class: ErrSyntax, cause: err}
+	return &Error{File: file, Row: -1, Text: cannotRead + file + ": " + at.Error(), Hint: hint, Class: ErrSyntax, cause: err}
 }

@@ -53,10 +53,11 @@ func (d *reader) metadata() {
 		case "collection":
 			d.collection()
 		case "run_boundaries":
-			d.launches = true
-			s.Skip()
+			d.runBoundaries()
+		case "dropped_run_boundaries":
+			d.bounds.dropped = d.count()
 		case "num_cores", "orchestrator_clock_domain", "device_clock_domain", "host_timestamp_resolution_ns",
-			"host_timestamp_quantization_ns", "clock_anchors", "dropped_run_boundaries":
+			"host_timestamp_quantization_ns", "clock_anchors":
 			s.Skip() // informational, or not consumed by offline tools
 		default:
 			d.unknown = append(d.unknown, "metadata."+name)

@@ -237,7 +237,6 @@ func TestLaterGenerations(t *testing.T) {
 		{"streams disagree", base.with("scheduler_records", raw(`{"streams": [{"runtime": "x", "records": [`+epoch+`]}, {"runtime": "y", "records": []}]}`)), nameless},
 		{"submits", base.with("aicpu_orchestrator_phases", raw(`[[{"submit_idx": 0, "run_epoch": 1}]]`)), nameless},
 		{"a runtime that nobody knows", base.with("metadata", raw(`{"runtime": "x", "clock_freq_hz": 1}`)), unknown},
-		{"launches", base.with("metadata", raw(`{"clock_freq_hz": 1, "run_boundaries": []}`)), "several kernel launches in one capture are not read by this version"},
 	}
 	for _, tt := range tests {
 		for _, order := range [][]string{sections, reversed(sections)} {

@@ -54,7 +54,7 @@ type reader struct {
 	kinds    kinds
 	unknown  []string
 	identity string // what shows a generation of rows with a run identity, if anything does
-	launches bool   // several launches in one file
+	bounds   boundaries
 	runs     runTable
 	aligned  alignment
 

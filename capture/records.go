@@ -15,6 +15,8 @@ type Records struct {
 	// Runs are the runs that the records belong to, at least one: first the one
 	// of records that name none, if there are such, then by ascending epoch.
 	Runs []Run
+	// Launches are the kernel launches that the file tells apart; nil if it does not.
+	Launches []Launch
 
 	Tasks     TaskRows
 	Sched     SchedRows
@@ -217,4 +219,5 @@ func LifecycleFields(interval int) (from, to string) {
 type Lifecycle struct {
 	Thread OptInt
 	Span   [7][2]uint64
+	Run    int32 // launch, index into Records.Runs
 }

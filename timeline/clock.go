@@ -113,6 +113,9 @@ func extent(r *capture.Records) (base, last uint64) {
 			at(o.End[j])
 		}
 	}
+	for i := range r.Launches {
+		at(r.Launches[i].Start)
+	}
 	for i := range r.Lifecycle {
 		for _, span := range r.Lifecycle[i].Span {
 			at(span[0])

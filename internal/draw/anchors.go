@@ -1,10 +1,6 @@
 package draw
 
-import (
-	"slices"
-
-	"swimlane/trace"
-)
+import "swimlane/trace"
 
 // view is one of the two views that show dependencies.
 type view int
@@ -199,8 +195,9 @@ func (d *drawing) noteReversed(v view, pred, succ anchor, predID, succID uint64)
 	if v == viewScheds {
 		before, after = d.scheds.before, d.scheds.after
 	}
+	// The arrows of one edge follow each other, so a repeated task is the last one.
 	note := func(list []uint64, id uint64) []uint64 {
-		if slices.Contains(list[:min(len(list), 64)], id) {
+		if n := len(list); n > 0 && list[n-1] == id {
 			return list
 		}
 		return append(list, id)

@@ -138,6 +138,17 @@ func (d *drawing) metadata() {
 			add("host_clock_domain_id", text(m.ClockDomain))
 		}
 	}
+	if launches := d.t.Rec.Launches; launches != nil {
+		b := []byte{'['}
+		for i, l := range launches {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(strconv.AppendUint(append(b, `{"launch_epoch":`...), l.Epoch, 10), `,"start_time_us":`...)
+			b = append(append(b, appendSeam(d.t.Clock.Ns(l.Start))...), '}')
+		}
+		add("run_boundaries", append(b, ']'))
+	}
 	if m.Alignment != nil {
 		if !host && !d.t.Placed {
 			add("layout", text("device_relative"))

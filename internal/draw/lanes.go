@@ -15,6 +15,7 @@ const (
 	pidWorkers      = 4
 	pidGraphs       = 5
 	pidLifecycle    = 6
+	pidLaunches     = 7
 )
 
 // The first thread numbers of the lane families.
@@ -27,6 +28,7 @@ const (
 	tidAICPU     = 19000
 	tidStream    = 30000
 	tidLifecycle = 60000
+	tidLaunch    = 70000
 )
 
 // process adds a process and returns its index.
@@ -87,10 +89,14 @@ func runAt(run []int32, j int) int32 {
 
 // runArg appends the run's identity, where records name one (spec/newest.md §6.2).
 func (d *drawing) runArg(args []trace.Arg, run int32) []trace.Arg {
-	if r := d.t.Rec.Runs[run]; r.Known {
-		return append(args, trace.Arg{Key: "run_epoch", Num: r.Epoch})
+	r := d.t.Rec.Runs[run]
+	switch {
+	case !r.Known:
+		return args
+	case d.t.Rec.Launches != nil:
+		return append(args, trace.Arg{Key: "launch_epoch", Num: r.Epoch})
 	}
-	return args
+	return append(args, trace.Arg{Key: "run_epoch", Num: r.Epoch})
 }
 
 // own returns the place inside the bar [start, end) that is nearest to t and

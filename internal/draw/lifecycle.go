@@ -14,6 +14,7 @@ type lifeBar struct {
 	name       string
 	start, end int64
 	lane       int32
+	run        int32
 }
 
 // lifeBars lists the intervals that are drawn (spec/converter.md §4.1): one is
@@ -33,7 +34,7 @@ func lifeBars(t *timeline.Timeline) (bars []lifeBar, threads []int64) {
 		for k, span := range l.Span {
 			start, end := t.Clock.Ns(span[0]), t.Clock.Ns(span[1])
 			if end > 0 && end >= start {
-				bars = append(bars, lifeBar{thread: thread, name: capture.LifecycleNames[k], start: start, end: end})
+				bars = append(bars, lifeBar{thread: thread, name: capture.LifecycleNames[k], start: start, end: end, run: l.Run})
 			}
 		}
 	}
@@ -91,9 +92,13 @@ func (s lifecycleSection) Len() int { return len(s.life) }
 
 func (s lifecycleSection) Walk(from, to int, sink trace.Sink) {
 	for _, b := range s.life[from:to] {
+		args := []trace.Arg{{Key: "aicpu_thread_id", Kind: trace.Int, Num: uint64(b.thread)}}
+		if s.t.Rec.Launches != nil {
+			args = s.runArg(args, b.run)
+		}
 		sink.Slice(&trace.Slice{
 			Lane: b.lane, Start: b.start, End: b.end, ID: trace.NoID, Name: []byte(b.name), Category: "aicpu_lifecycle",
-			Args: []trace.Arg{{Key: "aicpu_thread_id", Kind: trace.Int, Num: uint64(b.thread)}},
+			Args: args,
 		})
 	}
 }

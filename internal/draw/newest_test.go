@@ -259,3 +259,39 @@ func TestN6SavedAlignment(t *testing.T) {
 		}
 	}
 }
+
+// Two kernel launches in one file: tokens and ids start again (spec/newest.md §8).
+func TestLaunches(t *testing.T) {
+	d := convert(t, `{"chip_swimlane_level":2,"metadata":{"clock_freq_hz":1000000000,"core_types":["aic","aiv"],"run_boundaries":[[4,1000],[5,2000]]},
+"aicore_tasks":[[0,7,1,1500,1600,0],[1,8,1,1700,1800,0],[0,7,1,2500,2600,0],[1,8,1,2700,2800,0]],
+"scheduler_tasks":{"schema_version":1,"producer":"aicpu","records":[[0,1,1450,1650],[1,1,1660,1850],[0,1,2450,2650],[1,1,2660,2860]]}}`,
+		settings{deps: `{"tasks":[],"edges":[{"pred":"7","succ":"8"}]}`})
+	if d.process[7] != "Kernel Launches" {
+		t.Errorf("process 7 is %q", d.process[7])
+	}
+	for _, want := range []struct {
+		name    string
+		ts, end int64
+		epoch   json.Number
+	}{{"Launch 4", 0, 850, "4"}, {"Launch 5", 1000, 1860, "5"}} {
+		bars := d.called(want.name)
+		if len(bars) != 1 || bars[0].ts != want.ts || bars[0].end() != want.end || bars[0].args["launch_epoch"] != want.epoch || bars[0].args["end_basis"] != "last_observed_record" {
+			t.Errorf("%s: %v", want.name, bars)
+		}
+	}
+	// Labels stay as they are without a runtime; every bar says its launch.
+	if n := len(d.called("task(t7)")); n != 4 {
+		t.Errorf("%d bars task(t7), want two in each view", n)
+	}
+	for i := range d.events {
+		if e := &d.events[i]; e.ph == "X" && e.args["launch_epoch"] == nil {
+			t.Errorf("%s does not say its launch", e.name)
+		}
+	}
+	if n := len(d.arrows("dependency")); n != 4 {
+		t.Errorf("%d arrows, want one for each launch and view", n)
+	}
+	if got := fmt.Sprint(d.metadata["run_boundaries"]); got != "[map[launch_epoch:4 start_time_us:0.000] map[launch_epoch:5 start_time_us:1.000]]" {
+		t.Errorf("metadata %s", got)
+	}
+}

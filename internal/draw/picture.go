@@ -69,6 +69,8 @@ type drawing struct {
 	submits    submits
 	plan       arrowPlan
 	life       []lifeBar
+	launches   []launchBar
+	launchLane int32
 	graphs     []timeline.GraphRun
 	graphLanes []group
 	procSched  int // index of process 2
@@ -105,7 +107,7 @@ func New(t *timeline.Timeline, opt Options) (*Picture, error) {
 func (d *drawing) layOut() error {
 	for _, step := range []func() error{
 		d.layOutLifecycle, d.layOutGraphs, d.layOutStreams, d.layOutSubmits, d.placeAllRows,
-		d.layOutWorkers, d.layOutSchedView, d.layOutUploads,
+		d.layOutWorkers, d.layOutSchedView, d.layOutUploads, d.layOutLaunches,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -162,6 +164,7 @@ func (d *drawing) add(s trace.Section) {
 }
 
 func (d *drawing) sections() {
+	d.add(launchSection{d})
 	d.add(lifecycleSection{d})
 	d.add(graphSection{d})
 	d.add(workerSection{d})

@@ -1,7 +1,9 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"swimlane/capture"
@@ -176,10 +178,17 @@ func (d *drawing) placeStream(n int) error {
 	}
 	for _, iv := range main {
 		if int(iv.item) < p.Len() {
-			end = max(end, p.End[iv.item])
 			st.bars = append(st.bars, iv.item)
-			st.maxEnd = append(st.maxEnd, end)
 		}
+	}
+	// The bars are sorted by ns, which a clock above 1 GHz is finer than.
+	byCycle := func(a, b int32) int { return cmp.Compare(p.Start[a], p.Start[b]) }
+	if !slices.IsSortedFunc(st.bars, byCycle) {
+		slices.SortStableFunc(st.bars, byCycle)
+	}
+	for _, j := range st.bars {
+		end = max(end, p.End[j])
+		st.maxEnd = append(st.maxEnd, end)
 	}
 	return nil
 }

@@ -113,6 +113,31 @@ func TestEqualFinishes(t *testing.T) {
 	}
 }
 
+// TestReversedEdgesAreListedOnce: several arrows of one edge name its ends once.
+func TestReversedEdgesAreListedOnce(t *testing.T) {
+	m := &made{types: map[int]string{0: "aic"}, rows: []row{r(1, 0, 500, 501, 502, 503), r(1, 1, 500, 501, 502, 503)}}
+	var edges [][2]uint64
+	var want []string
+	tasks := []depTask{{1, [3]int{0, 0, -1}, 1}}
+	for i := range uint64(100) {
+		id := 2 + i
+		at := 1 + 4*float64(i)
+		m.rows = append(m.rows, r(id, 0, at, at, at, at+1), r(id, 1, at, at, at, at+1))
+		tasks = append(tasks, depTask{id, [3]int{0, 0, -1}, 1})
+		edges = append(edges, [2]uint64{1, id})
+		want = append(want, fmt.Sprintf("t%d", id))
+	}
+	d := m.draw(t, settings{deps: deps(t, tasks, edges...)})
+	equal(t, "reversed", d.picture.Report.Reversed, 2*100*4)
+	for _, e := range d.events {
+		if e.ph != "X" || e.name != "func_0_a(t1)" {
+			continue
+		}
+		equal(t, "successors of "+span(e), e.args["hb-violation-successors"], any("["+strings.Join(want, ", ")+"]"))
+	}
+	equal(t, "predecessors", d.inProcess(4)[10].args["hb-violation-predecessors"], any("[t1]"))
+}
+
 // TestSelfEdge: no viewer shows an arrow within one bar.
 func TestSelfEdge(t *testing.T) {
 	m := &made{rows: []row{r(1, 0, 1, 2, 3, 4), r(2, 0, 5, 6, 7, 8)}}

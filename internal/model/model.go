@@ -50,6 +50,15 @@ func Write(w io.Writer, t *timeline.Timeline, metadata []trace.Field) error {
 		m.key("host_device_uploads")
 		m.list(n, m.upload)
 	}
+	if launches := t.Rec.Launches; launches != nil {
+		m.key("run_boundaries")
+		m.list(len(launches), func(i int) {
+			m.open('{')
+			m.unsigned("launch_epoch", launches[i].Epoch)
+			m.number("start_time_us", m.us(launches[i].Start))
+			m.raw("}")
+		})
+	}
 	if metadata != nil {
 		m.key("timeline_metadata")
 		m.open('{')
@@ -202,7 +211,12 @@ func (m *writer) scope(id uint64) {
 
 // run writes the run of a record, where records name one.
 func (m *writer) run(run int32) {
-	if r := m.t.Rec.Runs[run]; r.Known {
+	r := m.t.Rec.Runs[run]
+	switch {
+	case !r.Known:
+	case m.t.Rec.Launches != nil:
+		m.unsigned("launch_epoch", r.Epoch)
+	default:
 		m.unsigned("run_epoch", r.Epoch)
 	}
 }
@@ -339,6 +353,9 @@ func (m *writer) lifecycle(i int) {
 				m.number(name+"_time_us", m.us(span[side]))
 			}
 		}
+	}
+	if m.t.Rec.Launches != nil {
+		m.run(l.Run)
 	}
 	m.raw("}")
 }
