@@ -107,7 +107,7 @@ func (d *drawing) ofTask(a *anchorage, v view, task int32, out []anchor) []ancho
 
 // visible appends a row unless the view does not show it.
 func (d *drawing) visible(v view, row int32, out []anchor) []anchor {
-	if v == viewScheds && !d.t.Rows.Timed(int(row)) {
+	if v == viewScheds && !d.t.Rows.Timed(int(row)) || !d.rowKept(int(row)) {
 		return out
 	}
 	return append(out, anchor{row: row})
@@ -121,6 +121,9 @@ func (d *drawing) ofNode(a *anchorage, v view, run, node int32, out []anchor) []
 	}
 	if v == viewWorkers && len(d.marks.list) > 0 {
 		for _, m := range d.marks.byTask[runTask{run, d.t.Graph.ID(node)}] {
+			if !d.taskKept(run, d.t.Graph.ID(node)) {
+				continue
+			}
 			out = append(out, anchor{row: -1, mark: m})
 		}
 	}
@@ -180,13 +183,19 @@ func (d *drawing) violates(v view, pred, succ anchor) bool {
 		}
 		return d.t.Rows.Finish[pred.row] > d.t.Rows.Dispatch[succ.row]
 	}
-	end := int64(0)
-	if pred.row >= 0 {
-		end = d.t.Clock.Ns(d.t.Rows.End[pred.row])
-	} else {
-		end = d.marks.list[pred.mark].end
+	return d.end(v, pred) > d.start(v, succ)
+}
+
+// end is when an anchor's bar ends, in ns.
+func (d *drawing) end(v view, a anchor) int64 {
+	switch {
+	case a.row < 0:
+		return d.marks.list[a.mark].end
+	case v == viewWorkers:
+		return d.t.Clock.Ns(d.t.Rows.End[a.row])
+	default:
+		return d.t.Clock.Ns(d.t.Rows.Finish[a.row])
 	}
-	return end > d.start(v, succ)
 }
 
 // noteReversed remembers, for the bars' args, that an arrow runs against its edge.

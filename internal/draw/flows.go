@@ -62,6 +62,7 @@ func (d *drawing) flows() {
 			d.add(dependencySection{d, view(v), dep.first})
 		}
 	}
+	r.Violating = p.deps[viewWorkers].violating
 	r.Drawn, r.Violations = p.deps[viewWorkers].edges, p.deps[viewWorkers].violations
 	if n := d.selfEdges(); n > 0 {
 		d.warn("self-edges", n, "%d edge(s) of the graph lead from a task to itself; they are not drawn.", n)
@@ -149,7 +150,11 @@ type dependencyPlan struct {
 	first                []int64
 	edges                int
 	violations, reversed int64
+	violating            []Violation
 }
+
+// mostViolating is how many violated edges a report names.
+const mostViolating = 20
 
 func (d *drawing) dependencies(v view) dependencyPlan {
 	g, a := d.t.Graph, d.plan.anchors
@@ -181,6 +186,9 @@ func (d *drawing) dependencies(v view) dependencyPlan {
 						continue
 					}
 					out.violations++
+					if len(out.violating) < mostViolating {
+						out.violating = append(out.violating, Violation{g.ID(p), g.ID(q), d.end(v, x) - d.start(v, y)})
+					}
 					if d.start(v, y) < d.start(v, x) {
 						out.reversed++
 						d.noteReversed(v, x, y, g.ID(p), g.ID(q))
@@ -262,13 +270,13 @@ func forward(sink trace.Sink, f *trace.Flow) {
 }
 
 // publications finds, for every row, the scheduler bar that published it; −1 if
-// there is none, −2 if the row's scheduler is not known at all.
+// there is none, −2 if the row's scheduler is not known or the row not drawn.
 func (d *drawing) publications() []int32 {
 	pub := make([]int32, d.t.Rows.Len())
 	for row := range pub {
 		pub[row] = noThread
 		th := d.t.CoreOf(row).Thread
-		if !d.t.Rows.Timed(row) || th < 0 {
+		if !d.t.Rows.Timed(row) || th < 0 || !d.rowKept(row) {
 			continue
 		}
 		pub[row] = noBar
@@ -308,9 +316,27 @@ func (d *drawing) dispatches() {
 	}
 	if lost > 0 {
 		d.pic.Report.Unbound["dispatch"] = lost
+		d.pic.Report.NoRecords = d.silentThreads()
 	}
 	d.pic.Report.Arrows += n
 	d.add(dispatchSection{d, d.number(2 * int64(len(d.plan.pub)))})
+}
+
+// silentThreads are the scheduler threads that timed rows name and that recorded nothing.
+func (d *drawing) silentThreads() (out []int) {
+	seen := map[int32]bool{}
+	for row, bar := range d.plan.pub {
+		th := d.t.CoreOf(row).Thread
+		if bar != noBar || seen[th] {
+			continue
+		}
+		seen[th] = true
+		if int(th) >= len(d.t.Rec.Streams) || d.t.Rec.Streams[th].Gap {
+			out = append(out, int(th))
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 func (s dispatchSection) Len() int { return len(s.plan.pub) }
@@ -537,7 +563,9 @@ func (d *drawing) released() (out []release, unbound int64) {
 				continue
 			}
 			if pub[row] < 0 {
-				unbound++
+				if pub[row] == noBar {
+					unbound++
+				}
 				continue
 			}
 			out = append(out, release{c.Stream, c.Record, row})

@@ -105,6 +105,7 @@ func (d *drawing) submitLane(lane, j int) int32 {
 func (d *drawing) collectAllocations() {
 	s, m := &d.submits, &d.marks
 	m.submit = make([]map[int32]int32, len(s.lanes))
+	expanded := d.expandedTasks()
 	var missing []uint64
 	warned := map[uint64]bool{}
 	for i := range s.lanes {
@@ -117,7 +118,7 @@ func (d *drawing) collectAllocations() {
 			regular, dummy, listed := d.nodeKind(id)
 			if !listed {
 				regular, dummy = d.t.Tasks.Find(of.run, id) >= 0, m.dummies[of]
-			} else if dummy && !m.dummies[of] && !warned[id] {
+			} else if dummy && !m.dummies[of] && !expanded[of] && !warned[id] {
 				warned[id] = true
 				missing = append(missing, id)
 			}
@@ -139,6 +140,21 @@ func (d *drawing) collectAllocations() {
 		}
 		d.warn("dummy-without-record", 1, "dummy(%s) has no dummy_task scheduler record; its Worker View bar cannot be rendered.", d.appendID(nil, id))
 	}
+}
+
+// expandedTasks are the graph tasks that a scheduler expanded. They run nothing
+// themselves, like dummies, but have no dummy record: their bar is that of the graph.
+func (d *drawing) expandedTasks() map[runTask]bool {
+	out := map[runTask]bool{}
+	for n := range d.t.Rec.Streams {
+		p := &d.t.Rec.Streams[n].Phases
+		for j, k := range p.Kind {
+			if k == capture.KindGraphPrepare && p.Flags[j]&capture.HasTask != 0 {
+				out[runTask{runAt(p.Run, j), p.Task[j]}] = true
+			}
+		}
+	}
+	return out
 }
 
 func (d *drawing) warn(code string, n int64, format string, args ...any) {
@@ -175,6 +191,9 @@ func (s submitSection) Walk(from, to int, sink trace.Sink) {
 	phase := []byte("orch_submit")
 	args := make([]trace.Arg, 3)
 	for j := from; j < to; j++ {
+		if lane.Has[j] && !s.taskKept(runAt(lane.Run, j), lane.Task[j]) {
+			continue
+		}
 		text.reset()
 		b := append(text.tail(), "submit("...)
 		args = append(args[:0],

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Names    *names.Map // nil: no names
 	Overhead bool       // counters of spec/converter.md §7
+	Only     Only       // tasks that are drawn
 	Idle     bool       // gaps between work records of scheduler threads
 }
 
@@ -33,16 +34,29 @@ type Report struct {
 	Reversed int64
 	// Violations counts Worker View arrows named hb_violation.
 	Violations int64
+	// Violating are the first of them.
+	Violating []Violation
 	// Unbound counts arrows left out because no bar lies where they would start or end.
 	Unbound map[string]int64
+	// NoRecords are the scheduler threads that serve rows and have no stream, so
+	// that arrows from and to their bars are left out.
+	NoRecords []int
 	Legacy  map[string]int64 // records of kinds that are read and not drawn
 	Unknown map[string]int64 // records of kinds in no table, drawn under their own name
 	// IdleBars counts the reconstructed idle bars.
 	IdleBars int
+	// HiddenRows counts the rows that were not wanted (Options.Only).
+	HiddenRows int
 	SPMD     int // tasks of several blocks
 	// OverheadPoints counts counter samples of the overhead analysis.
 	OverheadPoints int
 	Warnings       []capture.Warning
+}
+
+// Violation is an edge whose successor starts before its predecessor has ended.
+type Violation struct {
+	Pred, Succ uint64
+	Overlap    int64 // ns
 }
 
 // Picture is the picture of one capture, with what is known about it.
@@ -61,6 +75,8 @@ type drawing struct {
 	pic *Picture
 
 	spmdNames, plainNames map[int32]string // label in front of the id, per function
+
+	kept []bool // rows that are drawn; nil if all are
 
 	workers    workerView
 	scheds     schedView
@@ -91,6 +107,9 @@ func New(t *timeline.Timeline, opt Options) (*Picture, error) {
 		}
 	}
 	// Layout first, from the outside in: marks need to know the submits, arrows everything.
+	if err := d.chooseRows(); err != nil {
+		return nil, err
+	}
 	if err := d.layOut(); err != nil {
 		return nil, err
 	}

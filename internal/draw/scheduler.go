@@ -293,7 +293,9 @@ func (s streamSection) Walk(from, to int, sink trace.Sink) {
 		case capture.Legacy:
 			continue
 		case capture.Marker:
-			s.marker(s.n, j, sink)
+			if p.Flags[j]&capture.HasTask == 0 || s.taskKept(runAt(p.Run, j), p.Task[j]) {
+				s.marker(s.n, j, sink)
+			}
 			continue
 		}
 		text.reset()

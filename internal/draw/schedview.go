@@ -22,7 +22,7 @@ func (d *drawing) placeScheds() (err error) {
 	}
 	v, rows := &d.scheds, &d.t.Rows
 	v.subs, v.stacked, err = d.placeRows(placer{flat: true}, func(row int) (int64, int64, bool) {
-		return d.t.Clock.Ns(rows.Dispatch[row]), d.t.Clock.Ns(rows.Finish[row]), rows.Timed(row)
+		return d.t.Clock.Ns(rows.Dispatch[row]), d.t.Clock.Ns(rows.Finish[row]), rows.Timed(row) && d.rowKept(row)
 	}, &v.sub)
 	return err
 }
@@ -72,7 +72,7 @@ func (s schedViewSection) Walk(from, to int, sink trace.Sink) {
 	var text textBuf
 	var args [8]trace.Arg
 	for row := from; row < to; row++ {
-		if !rows.Timed(row) {
+		if !rows.Timed(row) || !s.rowKept(row) {
 			continue
 		}
 		task := rows.Task[row]

@@ -32,7 +32,7 @@ func (d *drawing) placeWorkers() (err error) {
 			w.inner[outer] = start
 		}
 	}}, func(row int) (int64, int64, bool) {
-		return d.t.Clock.Ns(rows.Receive[row]), d.t.Clock.Ns(rows.End[row]), true
+		return d.t.Clock.Ns(rows.Receive[row]), d.t.Clock.Ns(rows.End[row]), d.rowKept(row)
 	}, &w.sub)
 	return err
 }
@@ -130,6 +130,9 @@ func (s workerSection) Walk(from, to int, sink trace.Sink) {
 	var text textBuf
 	var args [10]trace.Arg
 	for row := from; row < to; row++ {
+		if !s.rowKept(row) {
+			continue
+		}
 		task := rows.Task[row]
 		id := s.t.Tasks.ID[task]
 		receive, start, end := rows.Receive[row], rows.Start[row], rows.End[row]

@@ -36,10 +36,11 @@ const itemsPerJob = 2048
 // Write writes p to w. It stops early when ctx is cancelled.
 func Write(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Counts, error) {
 	out := &counter{w: w}
-	head := header(p)
+	head, named := header(p)
 	if _, err := out.Write(head); err != nil {
 		return Counts{}, err
 	}
+	out.first = !named // every event begins with the comma behind the one before
 	counts, err := body(ctx, out, p, opt)
 	if err == nil {
 		_, err = out.Write(footer(p))
@@ -49,19 +50,24 @@ func Write(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Cou
 }
 
 type counter struct {
-	w io.Writer
-	n int64
+	w     io.Writer
+	n     int64
+	first bool // the next event is the first of the document
 }
 
 func (c *counter) Write(b []byte) (int, error) {
+	if c.first && len(b) > 0 && b[0] == ',' {
+		c.first = false
+		b = b[1:]
+	}
 	n, err := c.w.Write(b)
 	c.n += int64(n)
 	return n, err
 }
 
-// header opens the document and names processes and lanes. The first event has
-// no comma in front, so it is always one of these: a picture has a process.
-func header(p *trace.Picture) []byte {
+// header opens the document and names processes and lanes. It reports whether it
+// wrote any event.
+func header(p *trace.Picture) (text []byte, any bool) {
 	b := []byte(`{"traceEvents":[`)
 	first := true
 	meta := func(name string, pid uint32, tid int64, arg string) {
@@ -95,7 +101,7 @@ func header(p *trace.Picture) []byte {
 		meta("thread_name", pid, int64(l.TID), named(l.Name))
 		meta("thread_sort_index", pid, int64(l.TID), sorted(l.Sort))
 	}
-	return b
+	return b, !first
 }
 
 func footer(p *trace.Picture) []byte {

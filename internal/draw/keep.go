@@ -1,0 +1,70 @@
+package draw
+
+import (
+	"path"
+)
+
+// Only says which tasks are drawn. Bars that belong to no task stay: they are
+// the surroundings of those that do.
+type Only struct {
+	// Func is a glob on function names, as labels show them; "" keeps all.
+	Func string
+	// Tasks are the ids of the tasks that are kept; nil keeps all.
+	Tasks map[uint64]bool
+}
+
+// all reports whether every task is drawn.
+func (o *Only) all() bool { return o.Func == "" && o.Tasks == nil }
+
+// chooseRows finds the rows that are drawn; the result is nil if all are.
+func (d *drawing) chooseRows() error {
+	only := &d.opt.Only
+	if only.all() {
+		return nil
+	}
+	if _, err := path.Match(only.Func, ""); err != nil {
+		return err
+	}
+	fits := map[int32]bool{}
+	for f, name := range d.plainNames {
+		fits[f] = only.Func == ""
+		if only.Func != "" {
+			fits[f], _ = path.Match(only.Func, name)
+		}
+	}
+	d.kept = make([]bool, d.t.Rows.Len())
+	for row := range d.kept {
+		d.kept[row] = fits[d.t.Rows.Func[row]] && (only.Tasks == nil || only.Tasks[d.t.IDOf(row)])
+		if !d.kept[row] {
+			d.pic.Report.HiddenRows++
+		}
+	}
+	return nil
+}
+
+// rowKept reports whether a row is drawn.
+func (d *drawing) rowKept(row int) bool { return d.kept == nil || d.kept[row] }
+
+// taskKept reports whether the bars of a task that are no rows are drawn.
+func (d *drawing) taskKept(run int32, id uint64) bool {
+	only := &d.opt.Only
+	if only.all() {
+		return true
+	}
+	if only.Tasks != nil && !only.Tasks[id] {
+		return false
+	}
+	if only.Func == "" {
+		return true
+	}
+	// A function was named: only what belongs to tasks that ran it is left.
+	if i := d.t.Tasks.Find(run, id); i >= 0 {
+		from, to := d.t.Tasks.Rows(i)
+		for row := from; row < to; row++ {
+			if d.rowKept(row) {
+				return true
+			}
+		}
+	}
+	return false
+}
