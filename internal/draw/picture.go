@@ -41,13 +41,13 @@ type Report struct {
 	// NoRecords are the scheduler threads that serve rows and have no stream, so
 	// that arrows from and to their bars are left out.
 	NoRecords []int
-	Legacy  map[string]int64 // records of kinds that are read and not drawn
-	Unknown map[string]int64 // records of kinds in no table, drawn under their own name
+	Legacy    map[string]int64 // records of kinds that are read and not drawn
+	Unknown   map[string]int64 // records of kinds in no table, drawn under their own name
 	// IdleBars counts the reconstructed idle bars.
 	IdleBars int
 	// HiddenRows counts the rows that were not wanted (Options.Only).
 	HiddenRows int
-	SPMD     int // tasks of several blocks
+	SPMD       int // tasks of several blocks
 	// OverheadPoints counts counter samples of the overhead analysis.
 	OverheadPoints int
 	Warnings       []capture.Warning

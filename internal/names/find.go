@@ -155,7 +155,7 @@ func otherLevelWarning(req Request, files []string, levels map[int]bool) string 
 // siblingError tells a user who named no map where it came from and how to go on.
 func siblingError(path string, err error) error {
 	hint := "it was found next to the input; repair or remove it, or pass --func-names explicitly"
-	if errors.Is(err, ErrSyntax) {
+	if errors.Is(err, ErrSyntax) || strings.Contains(err.Error(), path) {
 		return fmt.Errorf("%w (%s)", err, hint)
 	}
 	return fmt.Errorf("cannot use the name map %s: %w (%s)", path, err, hint)

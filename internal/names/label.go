@@ -28,6 +28,40 @@ func AppendTaskID(dst []byte, ids capture.IDLayout, id uint64) []byte {
 	return dst
 }
 
+// ParseTaskID reads what AppendTaskID writes (t7, r2t5, g3t0, p2), or a raw id as
+// a decimal number.
+func ParseTaskID(ids capture.IDLayout, text string) (uint64, bool) {
+	if id, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return id, true
+	}
+	var part [256]uint64 // by letter
+	var given [256]bool
+	for rest := text; rest != ""; {
+		letter := rest[0]
+		n := 1
+		for n < len(rest) && '0' <= rest[n] && rest[n] <= '9' {
+			n++
+		}
+		v, err := strconv.ParseUint(rest[1:n], 10, 32)
+		if err != nil || given[letter] {
+			return 0, false
+		}
+		part[letter], given[letter] = v, true
+		rest = rest[n:]
+	}
+	id := part['t'] | part['p']
+	switch {
+	case given['p']:
+		id |= capture.SpaceParam << 62
+	case given['g']:
+		id |= capture.SpaceSubTask<<62 | part['g']<<32
+	default:
+		id |= part['r'] << 32
+	}
+	// Only what is written like that is taken: no parts of other layouts, no leading zeros.
+	return id, string(AppendTaskID(nil, ids, id)) == text
+}
+
 // Letters is the bijective base 26 numeral of n: 0 → a, 25 → z, 26 → aa
 // (spec/converter.md §2.2). Negative numbers give "".
 func Letters(n int64) string {

@@ -178,6 +178,39 @@ func (g *Graph) Block(n int32) int32 {
 	return g.block[n]
 }
 
+// Around returns the given nodes and everything within n edges of them, in
+// either direction.
+func (g *Graph) Around(nodes []int32, n int) []int32 {
+	seen := make([]bool, len(g.ids))
+	var out []int32
+	add := func(v int32) {
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	for _, v := range nodes {
+		add(v)
+	}
+	from := 0
+	for range n {
+		to := len(out)
+		if from == to {
+			break
+		}
+		for _, v := range out[from:to] {
+			for _, s := range g.Succ(v) {
+				add(s)
+			}
+			for _, p := range g.Pred(v) {
+				add(p)
+			}
+		}
+		from = to
+	}
+	return out
+}
+
 // Node finds a task.
 func (g *Graph) Node(id uint64) (int32, bool) {
 	if len(g.slots) == 0 {
