@@ -48,9 +48,11 @@ func (d *reader) finish() error {
 // checkLevelAndClock is steps 1 and 2 (spec/records.md §4.1).
 func (d *reader) checkLevelAndClock() {
 	level, fits := d.level.Int64()
+	hz, ok := d.clock.Uint64()
+	noClock := !ok || hz == 0
 	other := otherHint(otherKind(func(key string) bool { return d.keys[key] }))
 	switch {
-	case !d.hasLevel && d.keys["tasks"]:
+	case !d.hasLevel && d.keys["tasks"] && noClock:
 		// A file of joined µs from the time before levels: what it lacks is the clock (§3).
 	case !d.hasLevel:
 		d.bad(stepLevel, "", -1, "no such key, expected 1, 2, 3, or 4", "missing chip_swimlane_level")
@@ -59,8 +61,7 @@ func (d *reader) checkLevelAndClock() {
 		d.bad(stepLevel, "chip_swimlane_level", -1, "", "Unsupported chip_swimlane_level: %s (expected 1, 2, 3, or 4)", d.level)
 	}
 	d.out.Level = int(level)
-	hz, ok := d.clock.Uint64()
-	if !ok || hz == 0 {
+	if noClock {
 		d.bad(stepClock, "metadata", -1, "", "metadata missing/zero clock_freq_hz: %s", d.clock)
 		d.errs[stepClock].Hint = "the file states no clock, so its cycles cannot be turned into time; files of already joined µs are not readable"
 		if !d.hasLevel && other != "" {

@@ -88,11 +88,17 @@ func escape(dir string) string {
 func firstRank(dir string) string {
 	entries, _ := os.ReadDir(dir) // what cannot be listed cannot be read either
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "rank") {
+		if isRank(e.Name()) {
 			return e.Name()
 		}
 	}
 	return ""
+}
+
+// isRank reports whether a name is rank and a number.
+func isRank(name string) bool {
+	digits, ok := strings.CutPrefix(name, "rank")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 func isFile(path string) bool {

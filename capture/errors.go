@@ -68,7 +68,11 @@ type Warning struct {
 const cannotRead = "cannot read "
 
 // syntaxError turns what the scanner said into an *Error.
-func syntaxError(file string, err error) error {
+func (d *reader) syntaxError(err error) error {
+	return syntaxError(d.file, d.where, err)
+}
+
+func syntaxError(file string, where place, err error) error {
 	var at *jsonscan.Error
 	if !errors.As(err, &at) {
 		return fmt.Errorf("cannot read %s: %w", file, err)
@@ -77,5 +81,9 @@ func syntaxError(file string, err error) error {
 	if strings.Contains(at.Msg, "incomplete") {
 		hint = "the writer was interrupted or the file is still being written; capture again"
 	}
-	return &Error{File: file, Row: -1, Text: cannotRead + file + ": " + at.Error(), Hint: hint, Class: ErrSyntax, cause: err}
+	text := cannotRead + file + ": " + at.Error()
+	if in := where.String(); in != "" {
+		text += " (" + in + ")"
+	}
+	return &Error{File: file, Section: where.section, Row: where.row, Text: text, Hint: hint, Class: ErrSyntax, cause: err}
 }

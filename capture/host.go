@@ -27,6 +27,7 @@ func (d *reader) submitLanes(section, from, to string, host bool) []Submits {
 			s.Fail("found more than %d lanes in %s, expected a few", maxLanes, section)
 			return nil
 		}
+		d.where.list = i
 		lane := d.submitLane(fmt.Sprintf("%s[%d]", section, i), from, to)
 		if lane.Len() > 0 || !host {
 			lanes = append(lanes, lane)
@@ -56,6 +57,7 @@ func (d *reader) submitLane(section, from, to string) Submits {
 	named := false // a record names its run
 	s.BeginArray()
 	for j := 0; s.Elem(); j++ {
+		d.where.row = j
 		if s.Peek() != jsonscan.Object {
 			s.Fail("%s[%d]: found %s, expected an object", section, j, s.Peek())
 			return Submits{}
@@ -124,6 +126,7 @@ func (d *reader) uploads() {
 	}
 	s.BeginArray()
 	for i := 0; s.Elem(); i++ {
+		d.where.row = i
 		if s.Peek() != jsonscan.Object {
 			s.Fail("%s[%d]: found %s, expected an object", section, i, s.Peek())
 			return
@@ -160,8 +163,9 @@ func (d *reader) lifecycle() {
 	}
 	s.BeginArray()
 	for i := 0; s.Elem(); i++ {
+		d.where.row = i
 		if s.Peek() != jsonscan.Object {
-			d.bad(stepLifecycle, section, i, s.Peek().String(), "aicpu_lifecycle_records must be an array of objects")
+			d.bad(stepLifecycle, section, i, fmt.Sprintf("%s in row %d", s.Peek(), i), "aicpu_lifecycle_records must be an array of objects")
 			s.Skip()
 			continue
 		}

@@ -24,10 +24,6 @@ type Kind struct {
 	Task  string // display name on AICore streams, in front of the task id
 	Color string // reserved colour name of the Chrome trace viewer
 
-	// Busy: time in such a record is work of the scheduler; the gaps between
-	// them are its idle time (spec/converter.md §4.7, spec/sched-overhead.md
-	// §6.2). A resolve counts unless it is nested.
-	Busy bool
 	// Work: the stream does more than resolve (spec/converter.md §3.5).
 	Work bool
 	// Resolves: evidence for a stream whose role is resolution (§3.5).
@@ -41,6 +37,14 @@ type Kind struct {
 	Sampled, SampledByResolver bool
 	// Inside: lies within another record of the same lane by design.
 	Inside bool
+}
+
+// Outer reports whether records of the kind are bars of their stream that take up
+// its time: no marks, nothing that lies inside another record by design, no idle.
+// The gaps between them are the stream's idle time (spec/converter.md §4.7, §13
+// no. 6). A nested resolve is none, which only its place tells.
+func (k *Kind) Outer() bool {
+	return (k.Class == Bar || k.Class == Unknown) && !k.Inside && k.Name != "idle"
 }
 
 // Indexes of the kinds that rules name one by one.
@@ -60,27 +64,27 @@ const (
 // known lists the kinds of spec/records.md §2.11 with the colours and display
 // names of spec/converter.md §4.7. The first ones stand at the indexes above.
 var known = []Kind{
-	KindComplete:          {Name: "complete", Busy: true, Task: "Completion", Color: "good", Work: true, Parent: true, Sampled: true},
-	KindDispatch:          {Name: "dispatch", Busy: true, Task: "Dispatch", Color: "terrible", Work: true, Publishes: true, Sampled: true},
-	KindResolve:           {Name: "resolve", Busy: true, Task: "Resolve", Color: "vsync_highlight_color", Resolves: true, SampledByResolver: true},
-	KindResolveStandalone: {Name: "resolve_standalone", Busy: true, Shown: "resolve", Task: "Resolve", Color: "vsync_highlight_color", Resolves: true, SampledByResolver: true},
-	KindDummy:             {Name: "dummy", Busy: true, Color: "grey", Resolves: true, Parent: true, SampledByResolver: true},
-	KindGraphPrepare:      {Name: "graph_prepare", Busy: true, Color: "rail_animation", Work: true},
+	KindComplete:          {Name: "complete", Task: "Completion", Color: "good", Work: true, Parent: true, Sampled: true},
+	KindDispatch:          {Name: "dispatch", Task: "Dispatch", Color: "terrible", Work: true, Publishes: true, Sampled: true},
+	KindResolve:           {Name: "resolve", Task: "Resolve", Color: "vsync_highlight_color", Resolves: true, SampledByResolver: true},
+	KindResolveStandalone: {Name: "resolve_standalone", Shown: "resolve", Task: "Resolve", Color: "vsync_highlight_color", Resolves: true, SampledByResolver: true},
+	KindDummy:             {Name: "dummy", Color: "grey", Resolves: true, Parent: true, SampledByResolver: true},
+	KindGraphPrepare:      {Name: "graph_prepare", Color: "rail_animation", Work: true},
 	KindDummyTask:         {Name: "dummy_task", Class: Marker},
 	KindPredicatedSkip:    {Name: "predicated_skip", Class: Marker},
 	KindIdle:              {Name: "idle", Color: "grey"},
 	KindMissing:           {Name: "unknown", Class: Unknown, Color: "generic_work"},
 
-	{Name: "async_poll", Busy: true, Color: "yellow", Resolves: true, SampledByResolver: true},
-	{Name: "release", Busy: true, Color: "olive", Work: true},
-	{Name: "early_dispatch", Busy: true, Color: "rail_animation", Work: true, Publishes: true},
-	{Name: "drain", Busy: true, Color: "cq_build_running", Work: true, Publishes: true},
+	{Name: "async_poll", Color: "yellow", Resolves: true, SampledByResolver: true},
+	{Name: "release", Color: "olive", Work: true},
+	{Name: "early_dispatch", Color: "rail_animation", Work: true, Publishes: true},
+	{Name: "drain", Color: "cq_build_running", Work: true, Publishes: true},
 	{Name: "drain_prepare", Color: "cq_build_attempt_runnable", Publishes: true, Inside: true},
 	{Name: "drain_publish", Color: "cq_build_attempt_passed", Publishes: true, Inside: true},
 	{Name: "bootstrap", Color: "rail_animation"},
-	{Name: "state_probe", Busy: true, Task: "StateProbe", Color: "cq_build_running", Work: true},
-	{Name: "worksteal", Busy: true, Task: "Worksteal", Color: "cq_build_attempt_failed", Work: true, Publishes: true},
-	{Name: "refill", Busy: true, Task: "Refill", Color: "cq_build_attempt_passed", Work: true, Publishes: true},
+	{Name: "state_probe", Task: "StateProbe", Color: "cq_build_running", Work: true},
+	{Name: "worksteal", Task: "Worksteal", Color: "cq_build_attempt_failed", Work: true, Publishes: true},
+	{Name: "refill", Task: "Refill", Color: "cq_build_attempt_passed", Work: true, Publishes: true},
 	{Name: "fanin", Color: "cq_build_running"},
 	{Name: "ready_claim", Color: "cq_build_attempt_runnable"},
 	{Name: "ready_steal", Color: "cq_build_attempt_failed"},

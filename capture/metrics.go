@@ -37,7 +37,8 @@ type metricList struct {
 func (d *reader) streamMetrics(i int, out *metricList) {
 	s := d.s
 	s.BeginArray()
-	for s.Elem() {
+	for d.where.row = -1; s.Elem(); {
+		d.where.row++
 		if out.bad != nil {
 			s.Skip()
 			continue

@@ -47,6 +47,7 @@ type reader struct {
 	out  *Records
 	errs [steps]*Error
 
+	where    place           // what is being read, for errors of the scanner
 	keys     map[string]bool // top-level keys that are present and not null
 	level    jsonscan.Int
 	hasLevel bool
@@ -76,6 +77,34 @@ type reader struct {
 	streamErr  *Error // the first fault inside a stream
 	legacy     []Stream
 	legacyErr  *Error // a fault of aicpu_scheduler_phases
+}
+
+// place is where in the document the reader is.
+type place struct {
+	section string // top-level key
+	list    int    // stream or lane, −1 where there is none
+	part    string // list inside it: "records", "metrics"
+	row     int    // −1 before the first
+}
+
+// enter begins a section.
+func (d *reader) enter(section string) { d.where = place{section: section, list: -1, row: -1} }
+
+func (p *place) String() string {
+	if p.section == "" {
+		return ""
+	}
+	text := p.section
+	if p.list >= 0 {
+		text = fmt.Sprintf("%s[%d]", text, p.list)
+	}
+	if p.part != "" {
+		text += "." + p.part
+	}
+	if p.row >= 0 {
+		text = fmt.Sprintf("%s[%d]", text, p.row)
+	}
+	return text
 }
 
 // versioned is what the head of scheduler_tasks or scheduler_records says.
@@ -110,7 +139,7 @@ func ReadFrom(r io.Reader, name string, opt Options) (*Records, error) {
 	d.s = jsonscan.New(r)
 	d.document()
 	if err := d.s.End(); err != nil {
-		return nil, syntaxError(name, err)
+		return nil, d.syntaxError(err)
 	}
 	if err := d.finish(); err != nil {
 		return nil, err
@@ -135,6 +164,9 @@ func (d *reader) document() {
 	}
 	s.BeginObject()
 	for {
+		if s.Err() == nil { // an error keeps the place it happened at
+			d.where = place{}
+		}
 		key, ok := s.Key()
 		if !ok {
 			return
@@ -144,6 +176,7 @@ func (d *reader) document() {
 			continue
 		}
 		d.keys[name] = true
+		d.enter(name)
 		switch name {
 		case "chip_swimlane_level":
 			d.level, d.hasLevel = s.Int(), true

@@ -43,6 +43,7 @@ func (d *reader) aicoreTasks() {
 	var row [maxColumns]uint64
 	s.BeginArray()
 	for i := 0; s.Elem(); i++ {
+		d.where.row = i
 		at := s.Offset()
 		n, ok := s.Row(row[:])
 		if !ok {
@@ -262,7 +263,11 @@ func (d *reader) schedRows(section string) (first *Error) {
 	var row [maxColumns]uint64
 	width := 4
 	s.BeginArray()
+	if section != d.where.section {
+		d.where.part = "records"
+	}
 	for i := 0; s.Elem(); i++ {
+		d.where.row = i
 		at := s.Offset()
 		n, ok := s.Row(row[:])
 		if !ok {

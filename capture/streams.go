@@ -45,6 +45,7 @@ func (d *reader) schedulerRecords() {
 				if i >= maxLanes {
 					s.Fail("found more than %d scheduler streams, expected one for each scheduler", maxLanes)
 				}
+				d.where = place{"scheduler_records.streams", i, "", -1}
 				d.stream(i)
 			}
 		default:
@@ -87,6 +88,7 @@ func (d *reader) stream(i int) {
 	d.object(func(key string) {
 		switch key {
 		case "records":
+			d.where.part, d.where.row = "records", -1
 			if records = s.Peek() == jsonscan.Array; records {
 				recordErr = d.streamRecords(i, &cols)
 				return
@@ -94,6 +96,7 @@ func (d *reader) stream(i int) {
 			shape = "records that are " + s.Peek().String()
 			s.Skip()
 		case "metrics":
+			d.where.part, d.where.row = "metrics", -1
 			switch k := s.Peek(); k {
 			case jsonscan.Array:
 				d.streamMetrics(i, &metrics)
@@ -181,6 +184,7 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 	var r phaseRecord
 	s.BeginArray()
 	for j := 0; s.Elem(); j++ {
+		d.where.row = j
 		at := s.Offset()
 		if s.Peek() != jsonscan.Object {
 			s.Skip()
@@ -338,6 +342,7 @@ func (d *reader) schedulerPhases() {
 		}
 		st := Stream{Producer: ProducerAICPU, CoreType: "aicpu", SchedulerID: OptInt{int64(i), true}, WorkerID: OptInt{int64(i), true}}
 		if !s.TakeNull() {
+			d.where.list = i
 			d.phaseList(i, &st.Phases)
 		}
 		d.legacy = append(d.legacy, st)
@@ -359,7 +364,8 @@ func (d *reader) phaseList(i int, out *Phases) {
 	anyDepth, anyExtra := false, false
 	var r phaseRecord
 	s.BeginArray()
-	for s.Elem() {
+	for d.where.row = -1; s.Elem(); {
+		d.where.row++
 		if s.Peek() != jsonscan.Object {
 			d.badPhases(i, s.Peek())
 			s.Skip()

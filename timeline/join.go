@@ -31,7 +31,14 @@ func (t *Timeline) join() {
 	}
 	// At level 1 a kernel row without a scheduler row disappears once there are
 	// any; above, the reader let it through because records were lost.
-	if q.Len() == 0 || rec.Level >= 2 && len(pick) < k.Len() {
+	lost := k.Len() - len(pick) // kernel rows without a scheduler row
+	switch {
+	case rec.Level >= 2:
+		t.Untimed = int64(lost)
+	case q.Len() > 0 && lost > 0:
+		t.warn("level-1-rows-left-out", int64(lost), "%d kernel row(s) have no Scheduler task timing; at level 1 they are left out where others have one", lost)
+	}
+	if q.Len() == 0 || rec.Level >= 2 && lost > 0 {
 		paired := make([]bool, k.Len())
 		for _, row := range pick {
 			paired[row] = true
@@ -41,7 +48,6 @@ func (t *Timeline) join() {
 				pick = append(pick, row)
 				if partner != nil {
 					partner = append(partner, -1)
-					t.Untimed++
 				}
 			}
 		}

@@ -132,7 +132,7 @@ func (t *Timeline) role(n int) {
 // its idle time itself, that is taken instead.
 func (t *Timeline) idle(n int) {
 	p, s := &t.Rec.Streams[n].Phases, &t.Streams[n]
-	work := byStart(p, func(k uint16) bool { return t.Rec.Kinds[k].Busy })
+	work := byStart(p, func(k uint16) bool { return t.Rec.Kinds[k].Outer() })
 	var recorded, first, end uint64
 	for j, k := range p.Kind {
 		if k == capture.KindIdle {
@@ -234,9 +234,17 @@ func (t *Timeline) assignThreads() {
 	}
 	type ballot struct{ votes, first int }
 	ballots := make([][]ballot, len(t.Cores))
-	cover := make([]cover, len(t.Streams))
-	for n := range cover {
-		cover[n] = newCover(&t.Rec.Streams[n].Phases)
+	var cover []cover
+	var voter []int32 // the stream of each
+	for n := range t.Streams {
+		if c := newCover(&t.Rec.Streams[n].Phases); len(c.order) > 0 {
+			cover = append(cover, c)
+			voter = append(voter, int32(n))
+		}
+	}
+	if len(cover) > mostVoters {
+		t.warn("no-vote", 1, "%d scheduler streams dispatch tasks and core_to_thread is missing: which of them serves a core is not guessed among more than %d", len(cover), mostVoters)
+		return
 	}
 	cast := 0
 	for row := range t.Rows.Core {
@@ -249,7 +257,7 @@ func (t *Timeline) assignThreads() {
 			}
 			c := t.Rows.Core[row]
 			if ballots[c] == nil {
-				ballots[c] = make([]ballot, len(t.Streams))
+				ballots[c] = make([]ballot, len(cover))
 			}
 			cast++
 			b := &ballots[c][n]
@@ -266,9 +274,15 @@ func (t *Timeline) assignThreads() {
 				best = n
 			}
 		}
-		t.Cores[c].Thread = int32(best)
+		if best >= 0 {
+			t.Cores[c].Thread = voter[best]
+		}
 	}
 }
+
+// mostVoters bounds the streams that vote: a chip has a handful, and every one is
+// asked about every row.
+const mostVoters = 1024
 
 // cover answers whether any dispatch record of a stream holds a cycle.
 type cover struct {

@@ -167,7 +167,7 @@ func TestIdle(t *testing.T) {
 		"running maximum":                {[]string{"complete 1 20", "dispatch 2 5", "dispatch 30 31"}, 10, 20, [][2]uint64{{20, 30}}},
 		"unsorted":                       {[]string{"dispatch 30 31", "complete 1 20"}, 10, 20, [][2]uint64{{20, 30}}},
 		"markers and sub-phases":         {[]string{"complete 1 5", "dummy_task 6 7", "drain_prepare 6 7", "complete 10 11"}, 5, 5, [][2]uint64{{5, 10}}},
-		"unknown and old kinds":          {[]string{"complete 1 5", "frobnicate 6 7", "scan 6 7", "complete 10 11"}, 5, 5, [][2]uint64{{5, 10}}},
+		"unknown and old kinds":          {[]string{"complete 1 5", "frobnicate 6 7", "scan 6 7", "complete 10 11"}, 4, 6, [][2]uint64{{5, 6}, {7, 10}}},
 		"recorded idle time":             {[]string{"complete 1 5", "idle 5 7", "complete 10 11"}, 2, 5, nil},
 		"nothing":                        {nil, 0, 0, nil},
 	} {

@@ -26,7 +26,7 @@ type Timeline struct {
 	Graph *taskgraph.Graph
 
 	Unmatched int64 // scheduler rows without a kernel row
-	Untimed   int64 // kernel rows without a scheduler row, in a capture that has some
+	Untimed   int64 // kernel rows without a scheduler row, in a capture of a level that has them
 	Warnings  []capture.Warning
 }
 

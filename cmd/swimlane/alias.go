@@ -8,6 +8,7 @@ import (
 // options and words (spec/converter.md §8).
 func newConverterAlias(e *env) *cobra.Command {
 	o := &convertOptions{alias: true}
+	o.mayLackDeps, o.stdin = true, e.stdin // a missing graph is a warning (spec/converter.md §8.3)
 	cmd := &cobra.Command{
 		Use:   "swimlane_converter [CAPTURE]",
 		Short: "The former name of swimlane convert, for scripts",

@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
 	"swimlane/internal/trace/check"
 )
 
 func newCheck(e *env) *cobra.Command {
-	return &cobra.Command{
+	notes := false
+	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Tell what a viewer would lose or misplace in a trace file",
 		Long: `check reads trace files (Chrome Trace Event JSON, also .gz) and replays the rules by
@@ -22,8 +25,14 @@ which Perfetto imports them: which events it would drop, which slices it would
 move to other lanes or cut, which arrows it would lose, turn round or hang on the
 wrong slice. It works on traces of any tool. FILE may be - for standard input.
 
-The exit code is 0 if nothing would be lost or misplaced, 1 otherwise. Notes do
-not count.`,
+Every finding has a rule, a count, what to do, and the first places:
+  drop   data is lost
+  move   a slice is drawn elsewhere, renamed or changed
+  bind   an arrow is lost, turned round or on a wrong slice
+  note   harmless but worth knowing; shown with --verbose
+
+The exit code is 1 if there are findings other than notes or a file cannot be
+read as a trace, 0 otherwise.`,
 		Example: `  swimlane check merged_swimlane.json
   swimlane convert records.json -o - 2>/dev/null | swimlane check -`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -42,7 +51,7 @@ not count.`,
 					clean = false
 					continue
 				}
-				printReport(e.stdout, file, r)
+				printReport(e.stdout, file, r, notes)
 				clean = clean && r.Clean()
 			}
 			if !clean {
@@ -51,6 +60,8 @@ not count.`,
 			return nil
 		}),
 	}
+	cmd.Flags().BoolVarP(&notes, "verbose", "v", false, "show notes too")
+	return cmd
 }
 
 // notFound is what all commands say of an input that is not there.
@@ -64,18 +75,35 @@ func checkFile(e *env, file string) (*check.Report, error) {
 		}
 		return r, err
 	}
+	if st, err := os.Stat(file); err == nil && st.IsDir() {
+		return nil, fmt.Errorf("%s is a directory, expected a trace file", file)
+	}
 	r, err := check.File(file)
+	text, isPath := pathText(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New(notFound + file)
+	case isPath:
+		return nil, fmt.Errorf("cannot read %s: %s", file, text)
 	case err != nil:
 		// The command's name says already who is speaking.
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "check: "))
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "check: ") + notTrace(file))
 	}
 	return r, nil
 }
 
-func printReport(w io.Writer, file string, r *check.Report) {
+// notTrace says what a file is that is no trace, and what to do with it.
+func notTrace(file string) string {
+	switch kind := capture.Sniff(file); kind {
+	case capture.KindCapture:
+		return "; this is a capture: draw it with 'swimlane convert'"
+	case capture.KindTaskGraph, capture.KindNameMap:
+		return "; this is " + kind + ": it belongs beside a capture, which 'swimlane convert' draws"
+	}
+	return ""
+}
+
+func printReport(w io.Writer, file string, r *check.Report, notes bool) {
 	verdict := "clean"
 	if !r.Clean() {
 		verdict = "a viewer would not show this trace as it is meant"
@@ -86,10 +114,22 @@ func printReport(w io.Writer, file string, r *check.Report) {
 	}
 	fmt.Fprintf(w, "%s: %s\n  %s: %s, %s, %s, %s; %s in %s\n", file, verdict, count(r.Events, "event"), count(r.Slices, "slice"),
 		count(r.Flows, "arrow end"), count(r.Counters, "counter sample"), count(r.Metadata, "name"), count(r.Lanes, "lane"), processes)
+	hidden := 0
 	for _, f := range r.Findings {
+		if f.Severity == check.Note && !notes {
+			hidden++
+			continue
+		}
 		fmt.Fprintf(w, "  %-5s %s ×%s: %s\n", f.Severity, f.Rule, thousands(f.Count), f.Explain)
 		for _, x := range f.Examples {
 			fmt.Fprintf(w, "        %s\n", stats.Printable(x))
 		}
+	}
+	switch hidden {
+	case 0:
+	case 1:
+		fmt.Fprintln(w, "  1 note (-v shows it)")
+	default:
+		fmt.Fprintf(w, "  %d notes (-v shows them)\n", hidden)
 	}
 }

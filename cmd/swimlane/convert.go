@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -19,6 +18,7 @@ type convertOptions struct {
 	output   string
 	overhead bool
 	idle     bool
+	quiet    bool // only warnings and errors
 	ranks    rankOptions
 	alias    bool // called by the name of the ecosystem's tool
 }
@@ -35,7 +35,9 @@ prints what it found.
 CAPTURE is a chip_swimlane_records.json, or a directory that holds one; without
 it the newest outputs/*/chip_swimlane_records.json is taken. The task graph
 (deps.json) and the names (the only name_map*.json of chip level) are taken from
-beside the records unless options name others. Files may be compressed with gzip.
+beside the records unless options name others. Files may be compressed with gzip;
+an output called .gz is. CAPTURE may be - for the standard input, beside which
+nothing is looked for; it needs -o.
 
 The picture shows, one process each:
   Orchestrator       one bar per task submission, uploads of a host orchestrator
@@ -53,6 +55,7 @@ its place and renamed when it is complete.`
 
 func newConvert(e *env) *cobra.Command {
 	o := &convertOptions{}
+	o.stdin = e.stdin
 	cmd := &cobra.Command{
 		Use:   "convert [CAPTURE]",
 		Short: "Draw a capture as a trace for Perfetto",
@@ -61,11 +64,12 @@ func newConvert(e *env) *cobra.Command {
   swimlane convert outputs/TestPA_basic_20260416_151301
   swimlane convert chip_swimlane_records.json -o trace.json --overhead --idle
   swimlane convert records.json -k kernel_config.py --deps-json ../other/deps.json
-  swimlane convert records.json -o - | gzip > trace.json.gz`,
+  swimlane convert chip_swimlane_records.json -o trace.json.gz --quiet`,
 		Args: atMostOne("CAPTURE"),
 	}
 	o.flags(cmd)
 	o.orderFlag(cmd)
+	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only warnings and errors")
 	cmd.Flags().BoolVar(&o.idle, "idle", false, "draw the gaps between the work of a scheduler thread as idle bars")
 	cmd.RunE = runE(func(cmd *cobra.Command, args []string) error { return convert(cmd.Context(), e, o, args) })
 	return cmd
@@ -75,7 +79,7 @@ func newConvert(e *env) *cobra.Command {
 func (o *convertOptions) flags(cmd *cobra.Command) {
 	o.inputOptions.flags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "output `FILE`, - for standard output (default: merged_swimlane.json beside the input)")
+	f.VarP(file(&o.output), "output", "o", "output FILE, - for standard output (default: merged_swimlane.json beside the input)")
 	f.BoolVar(&o.overhead, "overhead", false, "add counter tracks: idle cores, ready tasks, and where both exist (needs deps.json)")
 	f.StringVar(&o.ranks.dispatch, "dispatch", "", "directory of several ranks: capture `dN` of every rank")
 	f.StringVar(&o.ranks.dispatchID, "dispatch-id", "", "directory of several ranks: parent dispatch `RUN:TASK`")
@@ -84,11 +88,14 @@ func (o *convertOptions) flags(cmd *cobra.Command) {
 	for _, name := range []string{"dispatch", "dispatch-id", "host-log", "rank-pid"} {
 		f.MarkHidden(name)
 	}
-	cmd.MarkFlagFilename("output", "json")
+	cmd.MarkFlagFilename("output", "json", "gz")
 }
 
-// check refuses options that do not go with the input.
+// check refuses options that do not go with the input, or with each other.
 func (o *convertOptions) check(arg string) error {
+	if o.quiet && o.verbose {
+		return usageError{errors.New("--quiet and --verbose are both there: expected one of them")}
+	}
 	if o.ranks.dispatch == "" && o.ranks.dispatchID == "" {
 		return nil
 	}
@@ -115,7 +122,7 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	}
 	out, err := e.create(place, l.inputs)
 	if err != nil {
-		return err
+		return l.notOver(err)
 	}
 	defer out.discard()
 	var words io.Writer = e.stdout
@@ -144,6 +151,7 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	if err = out.close(err); err != nil {
 		return err
 	}
+	counts.Bytes = out.written()
 	p.done()
 	l.warnings = append(l.warnings, pic.Report.Warnings...)
 	if o.overhead && !l.edges {
@@ -152,15 +160,10 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	l.printWarnings(e.stderr)
 	s := &summary{o, l, pic, out.name, counts}
 	v.written(s)
-	return s.print(words)
-}
-
-// warnArrowless says what a picture without a graph lacks (spec/converter.md §8.3).
-func (l *loaded) warnArrowless() {
-	if !l.edges {
-		l.warn("no-deps", 1, "no usable deps.json at %s; Perfetto trace will have no dependency arrows. "+
-			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to add them.", l.deps)
+	if o.quiet {
+		return nil
 	}
+	return s.print(words)
 }
 
 func writeTrace(ctx context.Context, out io.Writer, pic *draw.Picture, p *progress) (chrome.Counts, error) {
@@ -170,12 +173,4 @@ func writeTrace(ctx context.Context, out io.Writer, pic *draw.Picture, p *progre
 		opt.Progress = func(done, _ int64) { report(done) }
 	}
 	return chrome.Write(ctx, out, pic.Trace(), opt)
-}
-
-// printWarnings prints those that were not printed yet.
-func (l *loaded) printWarnings(w io.Writer) {
-	for _, x := range l.warnings[l.printed:] {
-		fmt.Fprintln(w, "Warning: "+x.Text)
-	}
-	l.printed = len(l.warnings)
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"swimlane/internal/outfile"
 )
@@ -48,25 +50,51 @@ type output struct {
 	io.Writer
 	name string // as the user knows it
 	file *outfile.File
+	size counter
+	zip  *gzip.Writer // nil unless the name asks for it
+}
+
+// counter counts what passes through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
 }
 
 const toStdout = "-"
 
 // create begins an output, before anything large is read: a place that cannot
-// be written to should show at once.
+// be written to should show at once. A name that ends in .gz is compressed.
 func (e *env) create(name string, inputs []string) (*output, error) {
 	if name == "/dev/stdout" { // the same place, but opened anew it would overwrite itself
 		name = toStdout
 	}
 	if name == toStdout {
-		return &output{Writer: e.stdout, name: name}, nil
+		out := &output{name: name, size: counter{w: e.stdout}}
+		out.Writer = &out.size
+		return out, nil
 	}
 	f, err := e.outputs.Create(name, inputs...)
 	if err != nil {
 		return nil, err
 	}
-	return &output{Writer: f, name: name, file: f}, nil
+	out := &output{name: name, file: f, size: counter{w: f}}
+	out.Writer = &out.size
+	if strings.HasSuffix(name, ".gz") {
+		// Only a bad level can fail.
+		out.zip, _ = gzip.NewWriterLevel(&out.size, gzip.BestSpeed)
+		out.Writer = out.zip
+	}
+	return out, nil
 }
+
+// written is the size of the output, complete once it is closed.
+func (o *output) written() int64 { return o.size.n }
 
 func (o *output) toStdout() bool { return o.file == nil }
 
@@ -74,6 +102,9 @@ func (o *output) toStdout() bool { return o.file == nil }
 func (o *output) close(err error) error {
 	if o.file == nil {
 		return err
+	}
+	if err == nil && o.zip != nil {
+		err = o.zip.Close()
 	}
 	if err == nil {
 		err = o.file.Commit()

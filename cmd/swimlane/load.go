@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +16,7 @@ import (
 
 	"swimlane/capture"
 	"swimlane/internal/names"
+	"swimlane/internal/outfile"
 	"swimlane/internal/taskgraph"
 	"swimlane/timeline"
 )
@@ -22,14 +26,16 @@ type inputOptions struct {
 	funcNames, kernelConfig, depsJSON string
 	streamOrder                       *choice // nil: id
 	nameless                          bool    // names are not wanted
+	mayLackDeps                       bool    // a graph that was named may be missing
 	verbose                           bool
+	stdin                             io.Reader // what the capture - is
 }
 
 // flags adds the options that convert shares with the ecosystem's tool.
 func (o *inputOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.funcNames, "func-names", "", "name map `FILE` (name_map_*.json); wins over everything else")
-	f.StringVarP(&o.kernelConfig, "kernel-config", "k", "", "kernel_config.py `FILE` to take function names from; it is parsed, never run")
+	f.Var(file(&o.funcNames), "func-names", "name map FILE (name_map_*.json); wins over everything else")
+	f.VarP(file(&o.kernelConfig), "kernel-config", "k", "kernel_config.py FILE to take function names from; it is parsed, never run")
 	cmd.MarkFlagFilename("func-names", "json")
 	cmd.MarkFlagFilename("kernel-config", "py")
 	o.namelessFlags(cmd)
@@ -38,7 +44,7 @@ func (o *inputOptions) flags(cmd *cobra.Command) {
 // namelessFlags leaves out the options that say where names are from.
 func (o *inputOptions) namelessFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.depsJSON, "deps-json", "", "task graph `FILE` (default: deps.json beside the records)")
+	f.Var(file(&o.depsJSON), "deps-json", "task graph FILE (default: deps.json beside the records)")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print what is read and found")
 	cmd.MarkFlagFilename("deps-json", "json", "gz")
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -70,18 +76,25 @@ type loaded struct {
 // find looks for the files of a capture. Only names are read: they are small,
 // and their mistakes quick to tell.
 func find(arg string, o *inputOptions) (*loaded, error) {
-	path, auto, err := capture.Locate(arg)
-	if err != nil {
-		return nil, err
+	l := &loaded{records: arg, deps: o.depsJSON, nameless: o.nameless}
+	if !l.fromStdin() {
+		var err error
+		if l.records, l.auto, err = capture.Locate(arg); err != nil {
+			return nil, err
+		}
+		if l.deps == "" {
+			l.deps = capture.Beside(l.records, capture.DepsFileName)
+		}
 	}
-	l := &loaded{records: path, auto: auto, deps: o.depsJSON, nameless: o.nameless}
-	if l.deps == "" {
-		l.deps = capture.Beside(path, capture.DepsFileName)
+	if _, err := os.Stat(l.deps); o.depsJSON != "" && !o.mayLackDeps && errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("Deps JSON not found: " + l.deps) //lint:ignore ST1005 in the words of spec/converter.md §8.2 for the other files
 	}
-	l.inputs = []string{path, l.deps, o.funcNames, o.kernelConfig}
-	if o.nameless {
+	l.inputs = []string{l.records, l.deps, o.funcNames, o.kernelConfig}
+	if o.nameless || l.fromStdin() && o.funcNames == "" && o.kernelConfig == "" {
 		return l, nil
 	}
+	var err error
+	path := l.records
 	if l.names, err = names.Find(names.Request{Input: path, FuncNames: o.funcNames, KernelConfig: o.kernelConfig, Level: 2}); err != nil {
 		return nil, err
 	}
@@ -99,7 +112,7 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 	var depsErr error
 	var both errgroup.Group
 	both.Go(func() error {
-		rec, err := capture.Read(l.records, capture.Options{
+		rec, err := l.readRecords(o, capture.Options{
 			StreamsByAppearance: o.streamOrder != nil && o.streamOrder.value == "appearance", Extras: extras, Progress: p.part(),
 		})
 		if err == nil {
@@ -109,6 +122,9 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 		return err
 	})
 	both.Go(func() error {
+		if l.deps == "" {
+			return nil
+		}
 		if deps, depsErr = capture.ReadDeps(l.deps, p.part()); deps != nil {
 			l.graph, depsErr = taskgraph.New(deps)
 			l.hasDeps, l.edges = l.graph != nil, l.graph != nil && !deps.NoEdges
@@ -123,13 +139,54 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 		return err
 	}
 	l.timeline.Attach(l.graph)
+	l.warnPassedOver()
 	for _, w := range l.names.Warnings {
 		l.warn("names", 1, "%s", w)
 	}
 	l.warnings = append(l.warnings, l.timeline.Rec.Warnings...)
 	l.warnings = append(l.warnings, l.timeline.Warnings...)
 	l.depsWarnings(o, deps, depsErr)
+	l.warnForeignGraph()
+	l.warnUnusedNames()
+	l.warnLosses()
+	l.warnSkew()
 	return nil
+}
+
+// fromStdin tells whether the capture is the standard input, which has nothing beside it.
+func (l *loaded) fromStdin() bool { return l.records == toStdout }
+
+func (l *loaded) readRecords(o *inputOptions, opt capture.Options) (*capture.Records, error) {
+	if !l.fromStdin() {
+		return capture.Read(l.records, opt)
+	}
+	in, err := unpacked(o.stdin)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", standardInput, err)
+	}
+	return capture.ReadFrom(in, standardInput, opt)
+}
+
+const standardInput = "the standard input"
+
+// unpacked reads what may be compressed with gzip.
+func unpacked(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
+		return gzip.NewReader(b)
+	}
+	return b, nil
+}
+
+// notOver says of an output that would overwrite an input what is wrong with
+// the input first, if anything is: a trace that is drawn again is the better story.
+func (l *loaded) notOver(err error) error {
+	if st, serr := os.Stat(l.records); errors.Is(err, outfile.ErrIsInput) && serr == nil && st.Mode().IsRegular() {
+		if _, bad := capture.Read(l.records, capture.Options{}); bad != nil {
+			return bad
+		}
+	}
+	return err
 }
 
 // pathText is what the system said of a file, without the file's name.
@@ -141,45 +198,14 @@ func pathText(err error) (string, bool) {
 	return "", false
 }
 
-func (l *loaded) warn(code string, n int64, format string, args ...any) {
-	l.warnings = append(l.warnings, capture.Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
-}
-
-// depsWarnings says what is wrong with the graph (spec/records.md §5.2). What
-// its absence means differs between the commands.
-func (l *loaded) depsWarnings(o *inputOptions, deps *capture.Deps, err error) {
-	switch {
-	case err != nil:
-		// Without the path, which the warning names itself.
-		var e *capture.Error
-		if errors.As(err, &e) {
-			err = errors.New(e.Text)
-		} else if text, ok := pathText(err); ok {
-			err = errors.New(text)
-		}
-		l.warn("deps-unreadable", 1, "failed to read %s: %v", l.deps, err)
-	case deps == nil && o.depsJSON != "":
-		l.warn("deps-missing", 1, "--deps-json names %s, which does not exist", l.deps)
-	case deps != nil && deps.NoEdges:
-		l.warn("deps-without-edges", 1, "%s has no 'edges' array", l.deps)
-	case deps != nil && deps.Skipped > 0:
-		l.warn("deps-edges-skipped", deps.Skipped, "%s has %d edge(s) without two task ids; they were skipped", l.deps, deps.Skipped)
-	}
-}
-
-// warnFunctionless says why figures stand under no function.
-func (l *loaded) warnFunctionless() {
-	if !l.hasDeps && l.timeline.Rows.Len() > 0 {
-		l.warn("no-deps", 1, "no usable deps.json at %s; which function a task ran is unknown, so all are -1. "+
-			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to tell them apart.", l.deps)
-	}
-}
-
 // sizeOf is the size of all files together, 0 if that is no measure of what
 // will be read from them.
 func sizeOf(paths ...string) int64 {
 	var n int64
 	for _, path := range paths {
+		if path == toStdout {
+			return 0
+		}
 		st, err := os.Stat(path)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
@@ -194,6 +220,9 @@ func sizeOf(paths ...string) int64 {
 
 // besideRecords is the default place of an output.
 func (l *loaded) besideRecords(name string) (string, error) {
+	if l.fromStdin() {
+		return "", usageError{errors.New("nothing lies beside the standard input: name an output with -o")}
+	}
 	if st, err := os.Stat(l.records); err == nil && !st.Mode().IsRegular() {
 		return "", usageError{fmt.Errorf("%s is no regular file, so no output can lie beside it: name one with -o", l.records)}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -89,6 +90,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func (e *env) run(ctx context.Context, args []string) int {
 	root := newRoot(e)
+	if err := aloneVersion(args); err != nil {
+		return e.usage(root, err)
+	}
 	if len(args) > 0 && slices.Contains(aliases, args[0]) {
 		// Under its own name, not as a command of swimlane.
 		root, args = newConverterAlias(e), args[1:]
@@ -117,8 +121,13 @@ func (e *env) run(ctx context.Context, args []string) int {
 		}
 		return exitFailed
 	default:
-		fmt.Fprintln(e.stderr, "Error: "+strings.TrimSpace(err.Error()))
-		fmt.Fprintf(e.stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
-		return exitUsage
+		return e.usage(cmd, err)
 	}
+}
+
+// usage reports a wrong call of a command.
+func (e *env) usage(cmd *cobra.Command, err error) int {
+	fmt.Fprintln(e.stderr, "Error: "+strings.TrimSpace(err.Error()))
+	fmt.Fprintf(e.stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
+	return exitUsage
 }

@@ -71,8 +71,9 @@ func (p *progress) show() {
 	}
 	p.drawn = now
 	if p.bar == nil {
+		// Without an interval of its own: a spinner would go on drawing over what comes after it.
 		p.bar = progressbar.NewOptions64(p.all, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(p.name),
-			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetSpinnerChangeInterval(0), progressbar.OptionSetPredictTime(true))
 	}
 	var done int64
 	for _, n := range p.parts {

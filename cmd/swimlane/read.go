@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"swimlane/internal/draw"
@@ -8,7 +10,7 @@ import (
 )
 
 func newRead(e *env) *cobra.Command {
-	o := &inputOptions{nameless: true}
+	o := &inputOptions{nameless: true, stdin: e.stdin}
 	place := toStdout
 	cmd := &cobra.Command{
 		Use:   "read [CAPTURE]",
@@ -20,16 +22,16 @@ capture's zero. Values that a capture does not have are absent. One row a line,
 so line tools work too; task ids are numbers of 64 bits. Functions are ids, -1
 without a task graph.
 
-CAPTURE is what convert takes. With --verbose, what is read and found goes to the
-standard error.`,
+CAPTURE is what convert takes. An output called .gz is compressed. With --verbose,
+what is read and found goes to the standard error.`,
 		Example: `  swimlane read | jq '[.tasks[].duration_us] | add'
   swimlane read chip_swimlane_records.json -o model.json`,
 		Args: atMostOne("CAPTURE"),
 	}
 	o.namelessFlags(cmd)
 	o.orderFlag(cmd)
-	cmd.Flags().StringVarP(&place, "output", "o", place, "output `FILE`, - for standard output")
-	cmd.MarkFlagFilename("output", "json")
+	cmd.Flags().VarP(file(&place), "output", "o", "output FILE, - for standard output")
+	cmd.MarkFlagFilename("output", "json", "gz")
 	cmd.RunE = runE(func(_ *cobra.Command, args []string) error {
 		l, err := find(first(args), o)
 		if err != nil {
@@ -37,7 +39,7 @@ standard error.`,
 		}
 		out, err := e.create(place, l.inputs)
 		if err != nil {
-			return err
+			return l.notOver(err)
 		}
 		defer out.discard()
 		if err := l.show(e, o, true); err != nil {
@@ -55,6 +57,9 @@ func (l *loaded) show(e *env, o *inputOptions, extras bool) error {
 	p := newProgress(e.stderr)
 	defer p.done()
 	v.input(l)
+	if l.auto && !v.on {
+		fmt.Fprintln(e.stderr, "Reading "+l.records)
+	}
 	if err := l.read(o, p, extras); err != nil {
 		return err
 	}

@@ -26,13 +26,17 @@ The exit code is 0 on success, 1 if an input cannot be used, 2 for a wrong call.
 		Example: `  swimlane convert                                     # newest capture below outputs/
   swimlane convert outputs/TestPA_basic_20260416_151301
   swimlane stats chip_swimlane_records.json --format csv`,
-		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate(versionText())
+	showVersion := root.Flags().BoolP("version", "v", false, "version for swimlane")
+	root.RunE = runE(func(cmd *cobra.Command, _ []string) error {
+		if *showVersion {
+			return printVersion(e)
+		}
+		return cmd.Help()
+	})
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
@@ -54,7 +58,6 @@ func newHelp() *cobra.Command {
 				return knownCommand(cmd.Root(), args)
 			}
 			target.InitDefaultHelpFlag()
-			target.InitDefaultVersionFlag()
 			return target.Help()
 		},
 	}

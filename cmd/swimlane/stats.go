@@ -8,7 +8,7 @@ import (
 )
 
 func newStats(e *env) *cobra.Command {
-	o := &inputOptions{}
+	o := &inputOptions{stdin: e.stdin}
 	cmd := &cobra.Command{
 		Use:   "stats [CAPTURE]",
 		Short: "Print the times of a capture per function",

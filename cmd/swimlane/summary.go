@@ -76,8 +76,8 @@ func (s *summary) found(line func(string, ...any), table *stats.Table) {
 		producer = "nobody"
 	}
 	line("  Level:  %d (%s), scheduler timing by %s", table.Level, stats.Caption(table.Level), producer)
-	line("  Tasks:  %s in %s on %s%s; %s%s", thousands(int64(table.Tasks)), count(int64(table.Total.Count), "row"),
-		count(int64(table.Cores), "core"), spmd(r.SPMD), count(int64(r.Lanes), "lane"), moved(r.Moved))
+	line("  Tasks:  %s in %s on %s%s%s; %s%s", thousands(int64(table.Tasks)), count(int64(table.Total.Count), "row"),
+		count(int64(table.Cores), "core"), spmd(r.SPMD), functionless(s.l.functionless()), count(int64(r.Lanes), "lane"), moved(r.Moved))
 	switch {
 	case s.l.edges:
 		line("  Arrows: %s of %s of the graph drawn%s", thousands(int64(r.Drawn)), count(int64(r.Edges), "edge"), violations(r))
@@ -85,11 +85,11 @@ func (s *summary) found(line func(string, ...any), table *stats.Table) {
 		line("%s", noArrows)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Unbound)) {
-		line("          %s left out: no bar lies where it would start or end", count(r.Unbound[name], name+" arrow"))
+		line("          %s left out: no bar lies where it would start or end%s", count(r.Unbound[name], name+" arrow"), noRecords(r.NoRecords))
 	}
 	line("  Lost:   %s", losses(s.l))
 	if len(r.Legacy) > 0 {
-		line("          records of old kinds, which are not drawn: %s", counts(r.Legacy))
+		line("  Skipped: records of old kinds, which are not drawn: %s", counts(r.Legacy))
 	}
 	for i, part := range wrap(table.IdleTimes(), 110) {
 		head := "  Idle:   "
@@ -119,6 +119,32 @@ func spmd(n int) string {
 	return fmt.Sprintf(", %s SPMD", thousands(int64(n)))
 }
 
+func functionless(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s without function", count(n, "row"))
+}
+
+func noRecords(threads []int) string {
+	if len(threads) == 0 {
+		return ""
+	}
+	const most = 8
+	var names []string
+	for _, th := range threads[:min(len(threads), most)] {
+		names = append(names, fmt.Sprint(th))
+	}
+	if len(threads) > most {
+		names = append(names, "…")
+	}
+	thread := "thread"
+	if len(threads) > 1 {
+		thread = "threads"
+	}
+	return fmt.Sprintf(" (no records of scheduler %s %s)", thread, strings.Join(names, ", "))
+}
+
 func moved(n int) string {
 	if n == 0 {
 		return ""
@@ -130,7 +156,11 @@ func violations(r *draw.Report) string {
 	if r.Violations == 0 {
 		return ""
 	}
-	s := fmt.Sprintf(", %s violate happens-before", thousands(r.Violations))
+	violate := "violate"
+	if r.Violations == 1 {
+		violate = "violates"
+	}
+	s := fmt.Sprintf(", %s %s happens-before", thousands(r.Violations), violate)
 	if r.Reversed > 0 {
 		s += fmt.Sprintf(" (%s drawn against their edge: the successor starts first)", thousands(r.Reversed))
 	}
@@ -140,15 +170,12 @@ func violations(r *draw.Report) string {
 // losses sums up what the file says was lost and what found no partner.
 func losses(l *loaded) string {
 	loss := &l.timeline.Rec.Loss
-	var parts []string
+	parts, _ := declaredLosses(loss)
 	add := func(n int64, what, more string) {
 		if n > 0 {
 			parts = append(parts, count(n, what)+more)
 		}
 	}
-	add(loss.Accounting, "record", " counted by the collector")
-	add(loss.Streams, "scheduler phase record", "")
-	add(loss.Host, "host submit record", "")
 	add(l.timeline.Unmatched, "scheduler row", " without kernel row")
 	add(l.timeline.Untimed, "kernel row", " without scheduler row")
 	if len(parts) == 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -46,7 +47,19 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("; did you mean %s?", near[0])
 	}
+	if _, err := os.Stat(args[0]); err == nil {
+		hint = fmt.Sprintf("; did you mean '%s convert %s'?", cmd.CommandPath(), args[0])
+	}
 	return fmt.Errorf("unknown command %q: expected %s%s", args[0], orList(known), hint)
+}
+
+// aloneVersion refuses arguments behind -v or --version: before a command the
+// flag would be taken for --verbose, which stands behind it.
+func aloneVersion(args []string) error {
+	if len(args) > 1 && (args[0] == "-v" || args[0] == "--version") {
+		return fmt.Errorf("%s prints the version and goes with nothing else: found %s; --verbose stands behind the command", args[0], strings.Join(args[1:], " "))
+	}
+	return nil
 }
 
 // flagError says what a flag expects, instead of how parsing it went wrong.
@@ -118,6 +131,16 @@ func (c *choice) Set(v string) error {
 	c.value = v
 	return nil
 }
+
+// fileValue is the value of a flag that names a file. Unlike pflag's strings it
+// says so by its type, so the usage needs no quotes, which shells would show.
+type fileValue string
+
+func file(p *string) *fileValue { return (*fileValue)(p) }
+
+func (f *fileValue) String() string     { return string(*f) }
+func (f *fileValue) Set(v string) error { *f = fileValue(v); return nil }
+func (f *fileValue) Type() string       { return "FILE" }
 
 // choose adds a flag with fixed values, the first of which is the default.
 func choose(cmd *cobra.Command, name, usage string, of ...string) *choice {

@@ -179,6 +179,7 @@ func (v *verbose) picture(l *loaded, pic *draw.Picture) {
 	}
 	if r.Violations > 0 {
 		v.say("  Happens-before violations: %d edge(s) flagged as 'hb_violation'", r.Violations)
+		v.violating(t, r)
 	}
 	switch n := len(t.Rec.Meta.CoreToThread); {
 	case n > 0:
@@ -190,6 +191,18 @@ func (v *verbose) picture(l *loaded, pic *draw.Picture) {
 			}
 		}
 		v.say("  Core-to-thread mapping: %d cores (inferred via voting)", n)
+	}
+}
+
+// violating lists the first violated edges.
+func (v *verbose) violating(t *timeline.Timeline, r *draw.Report) {
+	ids := t.Rec.Dialect.IDs
+	for _, x := range r.Violating {
+		v.say("    %s → %s: the successor starts %s us before the predecessor ends",
+			names.AppendTaskID(nil, ids, x.Pred), names.AppendTaskID(nil, ids, x.Succ), micros(x.Overlap))
+	}
+	if more := r.Violations - int64(len(r.Violating)); more > 0 {
+		v.say("    … and %s more", thousands(more))
 	}
 }
 

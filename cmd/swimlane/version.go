@@ -15,11 +15,13 @@ func newVersion(e *env) *cobra.Command {
 		Short:   "Print the version of this binary",
 		Example: `  swimlane version`,
 		Args:    noArguments,
-		RunE: runE(func(*cobra.Command, []string) error {
-			_, err := io.WriteString(e.stdout, versionText())
-			return err
-		}),
+		RunE:    runE(func(*cobra.Command, []string) error { return printVersion(e) }),
 	}
+}
+
+func printVersion(e *env) error {
+	_, err := io.WriteString(e.stdout, versionText())
+	return err
 }
 
 func versionText() string {

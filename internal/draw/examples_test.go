@@ -152,6 +152,18 @@ func TestC11DummyWithoutRecord(t *testing.T) {
 	}
 }
 
+// TestGraphTaskIsNoDummy: a graph task runs nothing itself and has no dummy
+// record; its bar is that of the Graph Execution view.
+func TestGraphTaskIsNoDummy(t *testing.T) {
+	const id = 1
+	m := &made{streams: []stream{{id: 0, records: []phase{p("graph_prepare", 1, 2).with(1, id)}}}, submits: [][]submit{{{id, 0, 500}}}}
+	d := m.draw(t, settings{deps: deps(t, []depTask{{id, [3]int{-1, -1, -1}, 1}})})
+	if w := d.picture.Report.Warnings; len(w) != 0 {
+		t.Errorf("warnings %v, want none", w)
+	}
+	equal(t, "bars in the Worker View", len(d.inProcess(4)), 0)
+}
+
 func TestC12PredicatedSkip(t *testing.T) {
 	const skip, consumer = 1<<32 | 2, 1<<32 | 3
 	m := &made{streams: []stream{{id: 0, records: []phase{p("predicated_skip", 2, 2).with(1, skip)}}},

@@ -23,9 +23,13 @@ func (d *drawing) overhead() {
 	}
 	s := overheadSection{d: d, process: process}
 	var last [8]int64
+	present := [8]bool{6: true, 7: true}
+	for e, cores := range steps.Cores {
+		present[3*e], present[3*e+1], present[3*e+2] = cores > 0, cores > 0, cores > 0
+	}
 	for i, st := range steps.States {
-		for k, v := range counters(&steps, &st) {
-			if v >= 0 && (i == 0 || v != last[k]) {
+		for k, v := range counters(&st) {
+			if present[k] && (i == 0 || v != last[k]) {
 				s.points = append(s.points, point{st.At, v, uint8(k)})
 			}
 			last[k] = v
@@ -45,8 +49,9 @@ var counterTracks = [8]struct {
 	{"oh_all_overhead", 9121}, {"oh_has_overhead", 9122},
 }
 
-// counters gives the values of the tracks, −1 for those of an absent engine.
-func counters(steps *overhead.Steps, st *overhead.State) [8]int64 {
+// counters gives the values of the tracks. Idle is negative where kernels of one
+// core overlap: more of them run than there are cores.
+func counters(st *overhead.State) [8]int64 {
 	flag := func(b bool) int64 {
 		if b {
 			return 1
@@ -56,9 +61,6 @@ func counters(steps *overhead.Steps, st *overhead.State) [8]int64 {
 	v := [8]int64{6: flag(st.All), 7: flag(st.Has)}
 	for e := range overhead.Engines {
 		v[3*e], v[3*e+1], v[3*e+2] = int64(st.Idle[e]), int64(st.Ready[e]), flag(st.Overhead[e])
-		if steps.Cores[e] == 0 {
-			v[3*e], v[3*e+1], v[3*e+2] = -1, -1, -1
-		}
 	}
 	return v
 }

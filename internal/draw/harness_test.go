@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -458,4 +459,32 @@ func jsonText(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// writeTo draws a capture straight into w.
+func writeTo(t *testing.T, records, graph string, w io.Writer) {
+	t.Helper()
+	rec, err := capture.ReadFrom(strings.NewReader(records), "records.json", capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps, err := capture.ReadDepsFrom(strings.NewReader(graph), "deps.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := taskgraph.New(deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl, err := timeline.New(rec, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pic, err := draw.New(tl, draw.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chrome.Write(context.Background(), w, pic.Trace(), chrome.Options{}); err != nil {
+		t.Fatal(err)
+	}
 }

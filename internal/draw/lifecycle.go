@@ -53,19 +53,18 @@ func (d *drawing) layOutLifecycle() error {
 	}
 	groups := make([]group, len(threads))
 	subs := make([]map[int32]uint16, len(threads))
+	byThread := map[int64][]interval{}
+	for k := range bars {
+		b := &bars[k]
+		byThread[b.thread] = append(byThread[b.thread], interval{int32(k), b.start, b.end})
+	}
 	for i, th := range threads {
 		groups[i] = group{name: fmt.Sprintf("AICPU Thread %d", th), at: uint32(i), subs: 1}
 		if small {
 			groups[i].at = uint32(th)
 		}
-		var ivs []interval
-		for k := range bars {
-			if bars[k].thread == th {
-				ivs = append(ivs, interval{int32(k), bars[k].start, bars[k].end})
-			}
-		}
 		subs[i] = map[int32]uint16{}
-		n, err := placer{}.place(ivs, func(k int32, sub uint16) {
+		n, err := placer{}.place(byThread[th], func(k int32, sub uint16) {
 			subs[i][k] = sub
 			if sub > 0 {
 				d.pic.Report.Moved++

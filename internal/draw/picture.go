@@ -1,9 +1,11 @@
 package draw
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -208,8 +210,18 @@ func (d *drawing) report() {
 		for _, n := range r.Unknown {
 			total += n
 		}
-		d.warn("unknown-kinds", total, "%d scheduler record(s) have kinds that this version does not know; they are drawn under their own names: %s",
-			total, strings.Join(kinds, ", "))
+		const most = 8
+		more := ""
+		if n := len(kinds) - most; n > 0 {
+			kinds, more = kinds[:most], fmt.Sprintf(" and %d more", n)
+		}
+		for i, k := range kinds {
+			if len(k) > 60 || strings.ContainsFunc(k, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				kinds[i] = fmt.Sprintf("%.60q", k)
+			}
+		}
+		d.warn("unknown-kinds", total, "%d scheduler record(s) have kinds that this version does not know; they are drawn under their own names: %s%s",
+			total, strings.Join(kinds, ", "), more)
 	}
 }
 

@@ -18,6 +18,7 @@ type streamLayout struct {
 	inner        map[int32]int64 // per record, start of the first bar nested in it
 	bars         []int32         // bars of the main lane by start
 	maxEnd       []uint64        // largest end of the bars up to here
+	longer       []int32         // the last bar before that ends later, −1 if none does
 	gapSub       []uint16        // sub-lane per reconstructed idle bar
 }
 
@@ -190,7 +191,21 @@ func (d *drawing) placeStream(n int) error {
 		end = max(end, p.End[j])
 		st.maxEnd = append(st.maxEnd, end)
 	}
+	st.longer = longerBefore(p, st.bars)
 	return nil
+}
+
+// longerBefore links every bar to the last one before it that ends later.
+func longerBefore(p *capture.Phases, bars []int32) []int32 {
+	out := make([]int32, len(bars))
+	for i, j := range bars {
+		k := int32(i) - 1
+		for k >= 0 && p.End[bars[k]] <= p.End[j] {
+			k = out[k]
+		}
+		out[i] = k
+	}
+	return out
 }
 
 // recordLane is the lane of a record's bar.
@@ -227,11 +242,13 @@ func (d *drawing) subLane(st *streamLayout) int32 {
 func (d *drawing) barAt(n int, c, task uint64) int32 {
 	p, st := &d.t.Rec.Streams[n].Phases, &d.streams[n]
 	best, rank := int32(-1), 0
-	for i, tries := lastBar(p, st.bars, c), 0; i >= 0 && st.maxEnd[i] >= c && tries < 64; i, tries = i-1, tries+1 {
+	for i, held := lastBar(p, st.bars, c), 0; i >= 0 && st.maxEnd[i] >= c && held < mostHolders; {
 		j := st.bars[i]
 		if p.End[j] < c {
+			i = int(st.longer[i]) // those between end no later
 			continue
 		}
+		i, held = i-1, held+1
 		kind := &d.t.Rec.Kinds[p.Kind[j]]
 		r := 1
 		switch {
@@ -250,6 +267,10 @@ func (d *drawing) barAt(n int, c, task uint64) int32 {
 	}
 	return best
 }
+
+// mostHolders bounds how many bars around one instant are looked at. Real ones
+// lie three deep.
+const mostHolders = 64
 
 func lastBar(p *capture.Phases, bars []int32, c uint64) int {
 	lo, hi := 0, len(bars)

@@ -21,6 +21,8 @@ func (d *drawing) placeScheds() (err error) {
 		return nil
 	}
 	v, rows := &d.scheds, &d.t.Rows
+	// In ns, as everywhere: what a clock above 1 GHz puts into one ns would hide
+	// each other on one lane.
 	v.subs, v.stacked, err = d.placeRows(placer{flat: true}, func(row int) (int64, int64, bool) {
 		return d.t.Clock.Ns(rows.Dispatch[row]), d.t.Clock.Ns(rows.Finish[row]), rows.Timed(row) && d.rowKept(row)
 	}, &v.sub)

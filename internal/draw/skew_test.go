@@ -49,6 +49,25 @@ func TestNoBar(t *testing.T) {
 	// Row 1 has no bar at its dispatch, row 2 a thread without a stream, row 3 no thread at all.
 	d.wantArrows(d.arrows(), arrow.String, "complete 4/10000@7.99 → 2/30000@9", "complete 3/10000@8.99 → 2/30000@9")
 	equal(t, "left out", fmt.Sprint(d.picture.Report.Unbound), "map[dispatch:4 submit→dispatch:2]")
+	equal(t, "threads without records", fmt.Sprint(d.picture.Report.NoRecords), "[5]")
+}
+
+// TestViolatingPairs: the report names the first violated edges of the Worker View.
+func TestViolatingPairs(t *testing.T) {
+	m := &made{rows: []row{r(100, 0, 1, 2, 3, 10)}}
+	var edges [][2]uint64
+	var tasks []depTask
+	for i := range 25 {
+		id := uint64(101 + i)
+		m.rows = append(m.rows, r(id, i+1, 5, 6+0.1*float64(i), 9, 12))
+		edges = append(edges, [2]uint64{100, id})
+		tasks = append(tasks, depTask{id, [3]int{-1, 0, -1}, 1})
+	}
+	report := m.draw(t, settings{deps: deps(t, tasks, edges...)}).picture.Report
+	equal(t, "violations", report.Violations, 25)
+	equal(t, "named", len(report.Violating), 20)
+	equal(t, "first", fmt.Sprint(report.Violating[0]), "{100 101 4000}")
+	equal(t, "last", fmt.Sprint(report.Violating[19]), "{100 120 2100}")
 }
 
 // TestBarsThatStartTogether: the bar that carries an arrow must not lie under
@@ -165,11 +184,11 @@ func TestIdle(t *testing.T) {
 			idle = append(idle, e)
 		}
 	}
-	equalSlices(t, "bars", spans(idle), []string{"idle 2/30000 2–4", "idle 2/30000 5–8"})
+	equalSlices(t, "bars", spans(idle), []string{"idle 2/30000 2–4", "idle 2/30000 5–6", "idle 2/30000 7–8"})
 	for _, e := range idle {
 		equal(t, "form", e.cname+" "+jsonText(t, e.args), `grey {"phase":"idle","reconstructed":true}`)
 	}
-	equal(t, "reported", d.picture.Report.IdleBars, 2)
+	equal(t, "reported", d.picture.Report.IdleBars, 3)
 	d.ordered()
 
 	if d = m.draw(t, settings{}); strings.Contains(string(d.text), "reconstructed") {

@@ -139,7 +139,17 @@ func (s *Scanner) Int() Int {
 		return v
 	}
 	kind := s.Peek()
-	if kind != Number {
+	switch kind {
+	case Number:
+	case String:
+		b := s.buf[s.pos+1 : s.end]
+		b = b[:min(len(b), 40)]
+		if n := bytes.IndexByte(b, '"'); n >= 0 {
+			b = b[:n]
+		}
+		s.fail("found the string %q, expected an integer", b)
+		return Int{}
+	default:
 		s.fail("found %s, expected an integer", kind)
 		return Int{}
 	}

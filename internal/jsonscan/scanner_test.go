@@ -379,7 +379,7 @@ func TestWrongKind(t *testing.T) {
 		read          func(s *jsonscan.Scanner)
 	}{
 		{`[]`, "found an array, expected an integer", func(s *jsonscan.Scanner) { s.Int() }},
-		{`"12a"`, "found a string, expected an integer", func(s *jsonscan.Scanner) { s.Int() }},
+		{`"12a"`, `found the string "12a", expected an integer`, func(s *jsonscan.Scanner) { s.Int() }},
 		{`null`, "found null, expected an integer", func(s *jsonscan.Scanner) { s.Uint64() }},
 		{`1.5`, "found 1.5, expected an integer without fraction or exponent", func(s *jsonscan.Scanner) { s.Int() }},
 		{`1e3`, "found 1e3, expected an integer without fraction or exponent", func(s *jsonscan.Scanner) { s.Uint64() }},

@@ -1,6 +1,7 @@
 // Package names turns the numbers of a capture into the names a person gave: it
 // reads name maps, finds the one that belongs to a records file, takes names from
-// the literals of a kernel_config.py, and makes the label text of tasks.
+// the literals of a kernel_config.py or a SceneTest file, and makes the label text
+// of tasks.
 //
 // What it promises:
 //

@@ -21,7 +21,8 @@ var (
 	ErrSyntax = errors.New("malformed file")
 	// ErrTooLarge is a file above the size limit.
 	ErrTooLarge = errors.New("file too large")
-	// ErrNoKernels is a kernel configuration without a list named KERNELS.
+	// ErrNoKernels is a kernel configuration without a list named KERNELS, and
+	// without a class that has a CALLABLE.
 	ErrNoKernels = errors.New("kernel_config.py missing KERNELS definition")
 )
 

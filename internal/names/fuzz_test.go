@@ -146,6 +146,11 @@ func FuzzKernelConfig(f *testing.F) {
 		"KERNELS = [\\\n]; KERNELS.append(1); A = KERNELS = ((((({},)))))",
 		`x = "` + "\xff", "\x00", `KERNELS = ` + strings.Repeat("[", 100), strings.Repeat("f'{", 100), "f'{a" + strings.Repeat(":{a", 100), `'''`, `"\`, `f"{`, `f"\N{`, `0x`, `KERNELS = [--`,
 		`KERNELS=,\`,
+		sceneTest, sceneTest + "KERNELS: list = []\n", strings.ReplaceAll(sceneTest, "    ", "\t"),
+		`class A: CALLABLE = {"incores": [{"func_id": 0, "name": "a"}]}`, "class A(B, c={1: 2}):X=1;CALLABLE:dict=dict(incores=(dict(func_id=1,name='b'),));CALLABLE|={}",
+		"@d\nclass A:\n\t'''d'''\n\tdef f(s):\n\t\tCALLABLE = {}\n\tCALLABLE = {**x, 'incores': [], 'f': lambda a, **b: 0, **y}\n",
+		"class A: CALLABLE = {'callables': []}", "class A: CALLABLE = {}\nclass B:\n  CALLABLE = {'incores': X}\n", "class A:\n CALLABLE = {k: v for k in x}\nclass B:\n CALLABLE = None",
+		"class A:\n \\\n  CALLABLE = {'incores': [*x]}\n \f CALLABLE, y = 1\n", "class", "class A", "class A:", "class A[:", "class A:\n  CALLABLE", "CALLABLE = {}\nclass A: CALLABLE = {1}, 2",
 	} {
 		f.Add([]byte(seed), false)
 	}
@@ -163,7 +168,7 @@ func FuzzKernelConfig(f *testing.F) {
 				t.Fatalf("warning %q is not fit for one line", w)
 			}
 		}
-		if len(warnings) > 102 {
+		if len(warnings) > 104 {
 			t.Fatalf("%d warnings", len(warnings))
 		}
 		if err != nil {

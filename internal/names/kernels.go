@@ -19,9 +19,11 @@ const (
 const maxKernelWarnings = 100
 
 // ReadKernelConfig takes names from the list KERNELS of a Python file, which is
-// parsed for literals and never run. A file named *.json holds the same list as
-// JSON, alone or under the key "KERNELS" (spec/name-map.md, disagreement 6). It
-// supplies no orchestrator name. The strings are warnings.
+// parsed for literals and never run. In a file without that list it takes them from
+// the "incores" of the one class that has a CALLABLE, as SceneTest files do. A file
+// named *.json holds the list KERNELS as JSON, alone or under the key "KERNELS"
+// (spec/name-map.md, disagreement 6). It supplies no orchestrator name. The strings
+// are warnings.
 func ReadKernelConfig(path string) (*Map, []string, error) {
 	data, err := readFile(path, kernelFile, kernelMissing)
 	if err != nil {
@@ -96,46 +98,69 @@ func noKernels(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrNoKernels, fmt.Sprintf(format, args...))
 }
 
-// A kernelScan finds the assignments to KERNELS in a Python file.
+// A kernelScan finds the assignments to KERNELS in a Python file, and its classes
+// with a CALLABLE.
 type kernelScan struct {
 	*pySource
 	values   []span // the last KERNELS = … and the KERNELS += … after it
 	indented int    // offset of an assignment that is not at the top level, -1: none
 	strange  int    // offset of the first other use that may change the list, -1: none
+	unread   bool   // such a use is at the top level
+
+	class     pyClass   // the one being read
+	written   classList // classes with a dict that is written out
+	unwritten classList // classes with any other value
+	none      classList // classes with None
+	elsewhere int       // offset of an assignment to CALLABLE that is in no class of the file, -1: none
 }
 
 func (k *kernels) readPython(src *pySource) error {
 	if err := src.check(); err != nil {
 		return err
 	}
-	s := &kernelScan{pySource: src, indented: -1, strange: -1}
+	s := &kernelScan{pySource: src, indented: -1, strange: -1, elsewhere: -1}
 	if err := s.file(); err != nil {
 		return err
 	}
-	if len(s.values) == 0 {
-		const want = "expected an assignment KERNELS = [...] that is not indented; the file is read, not run"
-		for _, found := range []struct {
-			at   int
-			what string
-		}{{s.indented, "found KERNELS only inside another statement"}, {s.strange, "found KERNELS, but no list of entries assigned to it"}} {
-			if found.at >= 0 {
-				return fmt.Errorf("%w: %w", ErrNoKernels, src.fail(found.at, "%s; %s", found.what, want))
-			}
+	if len(s.values) == 0 && !s.unread {
+		if found, err := k.readClasses(s); found || err != nil {
+			return err
 		}
-		return noKernels("%s has none; %s", src.path, want)
+	}
+	if len(s.values) == 0 {
+		return s.nothing()
 	}
 	for _, value := range s.values {
-		if err := k.list(src, value); err != nil {
+		if err := k.list(src, value, func(value span) error {
+			return fmt.Errorf("%w: %w", ErrNoKernels, src.fail(src.begin(value),
+				"found %s; expected a list of entries such as [{\"func_id\": 0, \"name\": \"QK\"}]; the file is read, not run",
+				src.found(value)))
+		}); err != nil {
 			return err
 		}
 	}
 	if s.strange >= 0 {
-		line, column := position(src.data, s.strange)
-		k.warnings = append(k.warnings, fmt.Sprintf(
-			"%s:%d:%d: what this statement does to KERNELS is not known, because the file is read, not run; names may be missing",
-			src.path, line, column))
+		k.changed(src, s.strange, "KERNELS")
 	}
 	return nil
+}
+
+// nothing is the error for a file that declares no kernels.
+func (s *kernelScan) nothing() error {
+	const want = "expected an assignment KERNELS = [...] that is not indented, or one class that is not indented with CALLABLE = {...}; the file is read, not run"
+	for _, found := range []struct {
+		at   int
+		what string
+	}{
+		{s.indented, "found KERNELS only inside another statement"},
+		{s.strange, "found KERNELS, but no list of entries assigned to it"},
+		{s.elsewhere, "found CALLABLE, but not among the statements of such a class"},
+	} {
+		if found.at >= 0 {
+			return fmt.Errorf("%w: %w", ErrNoKernels, s.fail(found.at, "%s; %s", found.what, want))
+		}
+	}
+	return noKernels("%s has none; %s", s.path, want)
 }
 
 // file reads the logical lines of the file.
@@ -149,21 +174,18 @@ func (s *kernelScan) file() error {
 		}
 		switch t.kind {
 		case pyEnd:
-			return nil
+			return s.endClass()
 		case pyNewline:
 		default:
-			// A form feed begins the line anew.
-			for start < t.start && s.data[start] == '\f' {
-				start++
+			t, scope, err := s.line(l, start, t)
+			for more := true; more && err == nil; {
+				t, more, err = s.statement(l, t, scope)
 			}
-			nested := t.start > start || l.isCompound(t)
-			for more := true; more; {
-				if t, more, err = s.statement(l, t, nested); err != nil {
-					return err
-				}
+			if err != nil {
+				return err
 			}
 			if t.kind == pyEnd {
-				return nil
+				return s.endClass()
 			}
 		}
 		start = l.pos
@@ -187,27 +209,33 @@ func (l *pyLexer) isCompound(t pyToken) bool {
 type pyStatement struct {
 	lead   [3]pyToken // its first tokens
 	value  span       // what is right of the last =
-	target bool       // KERNELS is left of an = or a +=
+	end    int        // of its last token
 	extend bool       // it is a +=
+
+	kernels, callable bool // KERNELS, CALLABLE is left of an = or a +=
 }
 
 // statement reads one simple statement, or the head of a compound one, that begins
-// with the token t, and notes what it does to KERNELS. It returns the token that
-// follows, and whether that begins a further statement on the same line.
-func (s *kernelScan) statement(l *pyLexer, t pyToken, nested bool) (next pyToken, more bool, err error) {
+// with the token t, and notes what it does to KERNELS and CALLABLE. It returns the
+// token that follows, and whether that begins a further statement on the same line.
+func (s *kernelScan) statement(l *pyLexer, t pyToken, scope pyScope) (next pyToken, more bool, err error) {
 	var st pyStatement
 	part, tokens := t, 0 // the first token since the last =, and how many since then
-	annotated := false   // the part is KERNELS: …
+	annotated := false   // the part is KERNELS: … or CALLABLE: …
 	for n := 0; t.kind != pyNewline && t.kind != pyEnd && !(l.top() && l.is(t, ";")); n++ {
 		if n < len(st.lead) {
 			st.lead[n] = t
 		}
-		if n == 1 && l.is(part, "KERNELS") {
+		st.end = t.end
+		if n == 1 && (l.is(part, "KERNELS") || l.is(part, "CALLABLE")) {
 			annotated = l.is(t, ":")
 			st.extend = l.is(t, "+=")
 		}
 		if l.top() && l.is(t, "=") || n == 1 && st.extend {
-			st.target = st.target || l.is(part, "KERNELS") && (tokens == 1 || annotated)
+			if tokens == 1 || annotated {
+				st.kernels = st.kernels || l.is(part, "KERNELS")
+				st.callable = st.callable || l.is(part, "CALLABLE")
+			}
 			st.value = span{t.end, t.end}
 			tokens, annotated = 0, false
 		} else {
@@ -221,7 +249,8 @@ func (s *kernelScan) statement(l *pyLexer, t pyToken, nested bool) (next pyToken
 			return t, false, err
 		}
 	}
-	s.note(l, st, nested)
+	s.noteKernels(l, st, scope != inFile)
+	s.noteCallable(l, st, scope)
 	if l.is(t, ";") {
 		if t, err = l.next(); err != nil {
 			return t, false, err
@@ -230,25 +259,28 @@ func (s *kernelScan) statement(l *pyLexer, t pyToken, nested bool) (next pyToken
 	return t, t.kind != pyNewline && t.kind != pyEnd, nil
 }
 
-// note keeps what a statement does to KERNELS.
-func (s *kernelScan) note(l *pyLexer, st pyStatement, nested bool) {
+// noteKernels keeps what a statement does to KERNELS.
+func (s *kernelScan) noteKernels(l *pyLexer, st pyStatement, nested bool) {
 	switch {
-	case st.target && nested && !st.extend:
+	case st.kernels && nested && !st.extend:
 		if s.indented < 0 {
 			s.indented = st.lead[0].start
 		}
-	case st.target && !st.extend:
+	case st.kernels && !st.extend:
 		s.values = append(s.values[:0], st.value)
 		s.strange = -1
-	case st.target && !nested && len(s.values) > 0:
+	case st.kernels && !nested && len(s.values) > 0:
 		s.values = append(s.values, st.value)
-	case l.is(st.lead[0], "KERNELS") && s.strange < 0 && l.changes(st, nested):
-		s.strange = st.lead[0].start
+	case l.is(st.lead[0], "KERNELS") && l.changes(st, nested):
+		if s.strange < 0 {
+			s.strange = st.lead[0].start
+		}
+		s.unread = s.unread || !nested
 	}
 }
 
-// changes says whether a statement that begins with KERNELS, and is no plain
-// assignment, may change the list. Inside other statements only what clearly does
+// changes says whether a statement that begins with KERNELS or CALLABLE, and is no
+// plain assignment, may change the value. Inside other statements only what clearly does
 // counts, because the name may be another one there.
 func (l *pyLexer) changes(st pyStatement, nested bool) bool {
 	if st.lead[1].kind != pyOp || l.is(st.lead[1], ":") {
@@ -264,8 +296,9 @@ func (l *pyLexer) changes(st pyStatement, nested bool) bool {
 	return false
 }
 
-// list reads the value assigned to KERNELS: a list or a tuple of entries.
-func (k *kernels) list(src *pySource, value span) error {
+// list takes the entries of a list or a tuple that is written out. Where the value is
+// something else, refuse makes the error.
+func (k *kernels) list(src *pySource, value span, refuse func(span) error) error {
 	value, err := src.unwrap(value)
 	if err != nil {
 		return err
@@ -282,13 +315,7 @@ func (k *kernels) list(src *pySource, value span) error {
 			return err
 		}
 		if !bare {
-			found := excerpt(src.data[value.start:value.end], 60)
-			if found == "" {
-				found = "nothing"
-			}
-			return fmt.Errorf("%w: %w", ErrNoKernels, src.fail(src.begin(value),
-				"found %s; expected a list of entries such as [{\"func_id\": 0, \"name\": \"QK\"}]; the file is read, not run",
-				found))
+			return refuse(value)
 		}
 		inside = value
 	}
@@ -299,6 +326,14 @@ func (k *kernels) list(src *pySource, value span) error {
 		}
 		return err
 	})
+}
+
+// found shows a value in a message.
+func (s *pySource) found(value span) string {
+	if found := excerpt(s.data[value.start:value.end], 60); found != "" {
+		return found
+	}
+	return "nothing"
 }
 
 // begin returns where the first token of a piece stands.
@@ -313,30 +348,9 @@ func (s *pySource) begin(p span) int {
 // dict(func_id=0, name="QK").
 func (s *pySource) entry(p span) (kernelEntry, error) {
 	unknown := kernelEntry{}
-	p, err := s.unwrap(p)
-	if err != nil {
-		return unknown, err
-	}
-	l := s.lex(p)
-	t, err := l.next()
-	if err != nil {
-		return unknown, err
-	}
-	item, bracket := s.displayItem, byte('{')
-	if l.is(t, "dict") {
-		item, bracket = s.keywordItem, '('
-		p.start = t.end
-	}
-	in, err := s.enclosed(p)
-	if err != nil || in.char != bracket {
-		return unknown, err
-	}
 	e := emptyEntry()
-	err = s.split(in.span, func(i span) error {
-		key, value, ok, err := item(i)
+	ok, err := s.items(p, func(_ span, key string, value span, ok bool) (err error) {
 		switch {
-		case err != nil:
-			return err
 		case !ok:
 			// Something is unpacked here, which may overwrite what came before it.
 			e = unknown
@@ -347,7 +361,81 @@ func (s *pySource) entry(p span) (kernelEntry, error) {
 		}
 		return err
 	})
-	return e, err
+	if !ok || err != nil {
+		return unknown, err
+	}
+	return e, nil
+}
+
+// items calls visit for each item of a dict that is written out. ok is false for an
+// item that is no pair of key and value; a key that is no string literal is "". It
+// reports false if the piece is something else.
+func (s *pySource) items(p span, visit func(item span, key string, value span, ok bool) error) (bool, error) {
+	in, err := s.mapping(p)
+	if err != nil || in.char == 0 {
+		return false, err
+	}
+	item := s.displayItem
+	if in.char == '(' {
+		item = s.keywordItem
+	}
+	return true, s.split(in.span, func(i span) error {
+		key, value, ok, err := item(i)
+		if err != nil {
+			return err
+		}
+		return visit(i, key, value, ok)
+	})
+}
+
+// mapping looks into {...} or dict(...). The bracket is 0 if the piece is something
+// else. {...} may be a set or a comprehension.
+func (s *pySource) mapping(p span) (enclosure, error) {
+	p, err := s.unwrap(p)
+	if err != nil {
+		return enclosure{}, err
+	}
+	l := s.lex(p)
+	t, err := l.next()
+	if err != nil {
+		return enclosure{}, err
+	}
+	bracket := byte('{')
+	if l.is(t, "dict") {
+		bracket = '('
+		p.start = t.end
+	}
+	in, err := s.enclosed(p)
+	if err != nil || in.char != bracket {
+		return enclosure{}, err
+	}
+	return in, nil
+}
+
+// isMapping says whether a value is a dict that is written out: neither a set nor a
+// comprehension. The first item tells.
+func (s *pySource) isMapping(p span) (bool, error) {
+	in, err := s.mapping(p)
+	if err != nil || in.char != '{' {
+		return in.char == '(', err
+	}
+	l := s.lex(in.span)
+	colon := false
+	for n := 0; ; n++ {
+		t, err := l.next()
+		switch {
+		case err != nil:
+			return false, err
+		case t.kind == pyEnd || l.top() && l.is(t, ","):
+			return n == 0 || colon, nil
+		case n == 0 && l.is(t, "**"):
+			return true, nil
+		case l.top() && l.is(t, "for"):
+			return false, nil
+		case l.top() && l.is(t, ":"):
+			colon = true
+		}
+	}
 }
 
 // displayItem reads "key": value. It reports false when the item is something else;

@@ -196,7 +196,7 @@ func TestKernelErrors(t *testing.T) {
 		name, file, want string
 		is               error
 	}{
-		{"empty", "", missing + "k.py has none; expected an assignment KERNELS = [...] that is not indented; the file is read, not run", names.ErrNoKernels},
+		{"empty", "", missing + "k.py has none; expected an assignment KERNELS = [...] that is not indented, or one class that is not indented with CALLABLE = {...}; the file is read, not run", names.ErrNoKernels},
 		{"only imported", "from base import KERNELS\n", missing + "k.py has none", names.ErrNoKernels},
 		{"in a comment", "# KERNELS = []\n", missing + "k.py has none", names.ErrNoKernels},
 		{"indented", "X = 1\nif X:\n    KERNELS = []\n", missing + "k.py:3:5 (byte 16): found KERNELS only inside another statement; expected", names.ErrNoKernels},

@@ -469,16 +469,25 @@ func (s *pySource) hasComma(p span) (bool, error) {
 }
 
 // split calls visit for each element between the commas of a piece. A comma after
-// the last element makes no further one.
+// the last element makes no further one. Those between the parameters of a lambda
+// separate no elements.
 func (s *pySource) split(p span, visit func(span) error) error {
 	l := s.lex(p)
 	element := span{-1, -1}
+	lambdas := 0 // whose parameters the token is among
 	for {
 		t, err := l.next()
 		if err != nil {
 			return err
 		}
-		if comma := l.top() && l.is(t, ","); !comma && t.kind != pyEnd {
+		switch {
+		case !l.top():
+		case l.is(t, "lambda"):
+			lambdas++
+		case lambdas > 0 && l.is(t, ":"):
+			lambdas--
+		}
+		if comma := l.top() && lambdas == 0 && l.is(t, ","); !comma && t.kind != pyEnd {
 			if element.start < 0 {
 				element.start = t.start
 			}

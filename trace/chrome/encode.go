@@ -7,8 +7,13 @@ import (
 	"swimlane/trace"
 )
 
+// chunkBytes is how much text a worker gathers before it hands it on: one item
+// can stand for millions of arrows.
+const chunkBytes = 1 << 20
+
 // encoder formats events, one a line. It is one worker's sink.
 type encoder struct {
+	hand   func([]byte) []byte // passes text on and returns an empty buffer
 	pic    *trace.Picture
 	heads  []laneHead
 	buf    []byte
@@ -47,7 +52,7 @@ func (e *encoder) Slice(s *trace.Slice) {
 		}
 		b = append(b, `,"args":{`...)
 		b = appendArgs(b, s.Args)
-		e.buf = append(b, '}', '}')
+		e.done(append(b, '}', '}'))
 		return
 	}
 	b = append(b, `"args":{`...)
@@ -68,7 +73,15 @@ func (e *encoder) Slice(s *trace.Slice) {
 	b = jsonscan.AppendString(b, s.Name)
 	b = append(b, `,"ph":"X",`...)
 	b = e.place(b, s)
-	e.buf = append(b, '}')
+	e.done(append(b, '}'))
+}
+
+// done ends an event.
+func (e *encoder) done(b []byte) {
+	if len(b) >= chunkBytes {
+		b = e.hand(b)
+	}
+	e.buf = b
 }
 
 // place appends lane, start and length.
@@ -98,7 +111,7 @@ func (e *encoder) Flow(f *trace.Flow) {
 	b = AppendMicros(b, f.To.Time)
 	b = append(b, `,"bp":"e"`...)
 	b = flowTail(b, f, f.To.Bind)
-	e.buf = append(b, '}')
+	e.done(append(b, '}'))
 }
 
 func flowTail(b []byte, f *trace.Flow, bind int64) []byte {
@@ -129,7 +142,7 @@ func (e *encoder) Counter(c *trace.Counter) {
 	b = appendUint(b, uint64(c.TID))
 	b = append(b, `,"ts":`...)
 	b = AppendMicros(b, c.Time)
-	e.buf = append(b, '}')
+	e.done(append(b, '}'))
 }
 
 func appendArgs(b []byte, args []trace.Arg) []byte {

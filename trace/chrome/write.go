@@ -122,7 +122,8 @@ func footer(p *trace.Picture) []byte {
 	return append(b, "}\n"...)
 }
 
-// job is a range of items of one section; its text is committed in order.
+// job is a range of items of one section; its text is committed in order. The
+// channel is closed behind the last piece.
 type job struct {
 	section  trace.Section
 	from, to int
@@ -130,7 +131,8 @@ type job struct {
 }
 
 // body formats ranges of items in parallel and writes them in order. The number
-// of ranges in flight is bounded, so memory is too.
+// of ranges in flight and of pieces waiting in each is bounded, so memory is
+// too, however much text one item makes.
 func body(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Counts, error) {
 	workers := opt.Workers
 	if workers <= 0 {
@@ -149,15 +151,27 @@ func body(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Coun
 	for i := range workers {
 		wg.Go(func() {
 			e := &encoder{pic: p, heads: heads}
-			for j := range todo {
+			empty := func() []byte {
 				select {
-				case e.buf = <-free:
+				case b := <-free:
+					return b[:0]
 				default:
-					e.buf = nil
+					return nil
 				}
-				e.buf = e.buf[:0]
+			}
+			for j := range todo {
+				e.hand = func(b []byte) []byte {
+					select {
+					case j.text <- b:
+						return empty()
+					case <-ctx.Done():
+						return b[:0] // nobody will read it
+					}
+				}
+				e.buf = empty()
 				j.section.Walk(j.from, j.to, e)
-				j.text <- e.buf
+				e.hand(e.buf)
+				close(j.text)
 			}
 			counts[i] = e.counts
 		})
@@ -182,7 +196,7 @@ func dispatch(ctx context.Context, p *trace.Picture, todo, inOrder chan<- *job) 
 	defer close(todo)
 	for _, s := range p.Sections {
 		for from := 0; from < s.Len(); from += itemsPerJob {
-			j := &job{section: s, from: from, to: min(from+itemsPerJob, s.Len()), text: make(chan []byte, 1)}
+			j := &job{section: s, from: from, to: min(from+itemsPerJob, s.Len()), text: make(chan []byte, 2)}
 			select {
 			case inOrder <- j:
 			case <-ctx.Done():
@@ -208,11 +222,25 @@ func commit(ctx context.Context, w io.Writer, p *trace.Picture, inOrder <-chan *
 			if !ok {
 				return ctx.Err()
 			}
-			var text []byte
-			select {
-			case text = <-j.text:
-			case <-ctx.Done():
-				return ctx.Err()
+			if err := commitJob(ctx, w, j, free); err != nil {
+				return err
+			}
+			if done += int64(j.to - j.from); progress != nil {
+				progress(done, all)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// commitJob writes the pieces of one range.
+func commitJob(ctx context.Context, w io.Writer, j *job, free chan<- []byte) error {
+	for {
+		select {
+		case text, more := <-j.text:
+			if !more {
+				return nil
 			}
 			if _, err := w.Write(text); err != nil {
 				return err
@@ -220,9 +248,6 @@ func commit(ctx context.Context, w io.Writer, p *trace.Picture, inOrder <-chan *
 			select {
 			case free <- text:
 			default:
-			}
-			if done += int64(j.to - j.from); progress != nil {
-				progress(done, all)
 			}
 		case <-ctx.Done():
 			return ctx.Err()

@@ -127,10 +127,20 @@ func (t *trace) flowEnd(k flowKey, i, slice uint32) bool {
 	switch {
 	case f.slice == slice:
 		t.hitEvent(ruleFlowToItself, i, "comes from the slice it goes to, %s", t.at(slice))
-	case from.ts > to.ts:
+	case from.ts > to.ts && t.dependency(k):
 		t.hitEvent(ruleFlowReversed, i, "from slice %s to slice %s", t.at(f.slice), t.at(slice))
+	case from.ts > to.ts:
+		t.hitEvent(ruleFlowTurned, i, "from slice %s to slice %s", t.at(f.slice), t.at(slice))
 	}
 	return true
+}
+
+// dependency reports whether an arrow says who waits for whom. Its head matters:
+// such an arrow can be written from the earlier slice, and its true direction in
+// the args of both.
+func (t *trace) dependency(k flowKey) bool {
+	name := string(t.names.get(k.name))
+	return name == "dependency" || name == "hb_violation"
 }
 
 // lostEnd reports an end without a start and looks for what it lacks.

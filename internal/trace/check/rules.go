@@ -52,6 +52,7 @@ const (
 	ruleFlowStaleSlice
 	ruleFlowBindID
 	ruleFlowReversed
+	ruleFlowTurned
 	ruleFlowToItself
 
 	ruleArrayCut
@@ -122,7 +123,8 @@ var rules = [ruleCount]struct {
 	ruleFlowNoSlice:         {"flow-no-slice", Bind, "There is no slice on the lane that the flow point could bind to, the arrow is lost; write its ts inside its slice and after any instant there."},
 	ruleFlowStaleSlice:      {"flow-stale-slice", Bind, "A flow point binds to the slice started last on its lane, here one that does not contain the point's ts; write the ts of the slice's own start."},
 	ruleFlowBindID:          {"flow-bind-id", Bind, "The viewer ignores bind_id on flow points and binds by lane and time, here to another slice than the one with that id; give the slices lanes without overlap and the point its slice's ts."},
-	ruleFlowReversed:        {"flow-reversed", Note, "The viewer draws an arrow from the slice that starts first, and here that is its destination: both ends are right, the head is not. Nothing in the file can change that; for a dependency, say the true direction in args."},
+	ruleFlowReversed:        {"flow-reversed", Bind, "A dependency runs from the slice that starts first, here that is its destination; write the start on the earlier slice and say the true direction in args."},
+	ruleFlowTurned:          {"flow-turned", Note, "The viewer draws an arrow from the slice that starts first, and here that is its destination: both ends are right, the head is not. Nothing in the file can change that."},
 	ruleFlowToItself:        {"flow-to-itself", Bind, "Both ends of the arrow bind to one slice; give the two bars lanes without overlap."},
 
 	ruleArrayCut:       {"array-cut", Note, "The array form is not closed; the viewer reads it, other JSON readers do not."},

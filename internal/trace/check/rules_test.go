@@ -219,7 +219,10 @@ func TestFlowBinding(t *testing.T) {
 		// Field report 20: pred [100,300], succ [250,400] in cycles of 20 ns.
 		{"field report 20 drawn right", onLanes(x("pred", 10, "2", "4"), x("succ", 11, "5", "3"), start(1, 10, "2"), finish(1, 11, "5")), "", true},
 		{"source slice starts later (field report 20)", onLanes(x("pred", 10, "2", "4"), x("succ", 11, "1", "7"),
-			start(1, 10, "2"), finish(1, 11, "3")), "flow-reversed:1", true},
+			start(1, 10, "2"), finish(1, 11, "3")), "flow-turned:1", true},
+		{"a dependency turned round (field report 20)", onLanes(x("pred", 10, "2", "4"), x("succ", 11, "1", "7"),
+			strings.Replace(start(1, 10, "2"), `"name":"d"`, `"name":"dependency"`, 1),
+			strings.Replace(finish(1, 11, "3"), `"name":"d"`, `"name":"dependency"`, 1)), "flow-reversed:1", false},
 		{"no slice at all", onLanes(x("a", 10, "0", "4"), start(1, 11, "0"), finish(1, 10, "1")), "flow-end-without-start:1 flow-no-slice:1", false},
 		{"slice begins later", onLanes(x("a", 10, "0", "4"), x("b", 11, "5", "4"), start(1, 10, "0"), finish(1, 11, "4.999")), "flow-no-slice:1 flow-unfinished:1", false},
 		{"last slice has ended", onLanes(x("a", 10, "0", "4"), x("b", 11, "5", "4"), start(1, 10, "4.5"), finish(1, 11, "5")), "flow-stale-slice:1", false},

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// screenText is a terminal that several goroutines draw on.
+type screenText struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *screenText) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(b)
+}
+
+func (s *screenText) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// TestStagesFollowEachOther: a stage of unknown size draws nothing once the next
+// one has begun.
+func TestStagesFollowEachOther(t *testing.T) {
+	var out screenText
+	p := &progress{w: &out, started: time.Now().Add(-time.Minute)}
+	p.stage("reading", 0)
+	p.part()(100)
+	if !strings.Contains(out.text(), "reading") {
+		t.Fatalf("nothing is shown: %q", out.text())
+	}
+	p.stage("writing", 100)
+	before := len(out.text())
+	p.drawn = time.Time{}
+	p.part()(50)
+	time.Sleep(350 * time.Millisecond) // spinners turn every 100 ms
+	after := out.text()[before:]
+	if strings.Contains(after, "reading") || !strings.Contains(after, "writing") {
+		t.Errorf("behind the next stage's begin: %q", after)
+	}
+	p.done()
+	before = len(out.text())
+	time.Sleep(250 * time.Millisecond)
+	if rest := out.text()[before:]; rest != "" {
+		t.Errorf("behind the end: %q", rest)
+	}
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"swimlane/capture"
+)
+
+func (l *loaded) warn(code string, n int64, format string, args ...any) {
+	l.warnings = append(l.warnings, capture.Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
+}
+
+// depsWarnings says what is wrong with the graph (spec/records.md §5.2). What
+// its absence means differs between the commands.
+func (l *loaded) depsWarnings(o *inputOptions, deps *capture.Deps, err error) {
+	switch {
+	case err != nil:
+		// Without the path, which the warning names itself.
+		var e *capture.Error
+		if errors.As(err, &e) {
+			err = errors.New(e.Text)
+		} else if text, ok := pathText(err); ok {
+			err = errors.New(text)
+		}
+		l.warn("deps-unreadable", 1, "failed to read %s: %v", l.deps, err)
+	case deps == nil && o.depsJSON != "":
+		l.warn("deps-missing", 1, "--deps-json names %s, which does not exist", l.deps)
+	case deps != nil && deps.NoEdges:
+		l.warn("deps-without-edges", 1, "%s has no 'edges' array", l.deps)
+	case deps != nil && deps.Skipped > 0:
+		l.warn("deps-edges-skipped", deps.Skipped, "%s has %d edge(s) without two task ids; they were skipped", l.deps, deps.Skipped)
+	}
+}
+
+// warnFunctionless says why figures stand under no function.
+func (l *loaded) warnFunctionless() {
+	if !l.hasDeps && l.timeline.Rows.Len() > 0 {
+		l.warn("no-deps", 1, "%s; which function a task ran is unknown, so all are -1. "+
+			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to tell them apart.", l.noDeps())
+	}
+}
+
+// warnArrowless says what a picture without a graph lacks (spec/converter.md §8.3).
+func (l *loaded) warnArrowless() {
+	if !l.edges {
+		l.warn("no-deps", 1, "%s; Perfetto trace will have no dependency arrows. "+
+			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to add them.", l.noDeps())
+	}
+}
+
+// noDeps says that there is no graph.
+func (l *loaded) noDeps() string {
+	if l.deps == "" {
+		return "no deps.json beside " + standardInput
+	}
+	return "no usable deps.json at " + l.deps
+}
+
+// warnPassedOver names a newer capture that the automatic choice does not take.
+func (l *loaded) warnPassedOver() {
+	if !l.auto {
+		return
+	}
+	if newer := capture.PassedOver(l.records); newer != "" {
+		run := filepath.Dir(filepath.Dir(filepath.Dir(newer)))
+		l.warn("ranks-passed-over", 1, "a newer capture of several ranks was passed over: %s; name one rank's records file, as %s", run, newer)
+	}
+}
+
+// warnForeignGraph finds the graph of another program: it does not know the
+// tasks of the capture, or the capture has few of its tasks. Low ids are in every
+// graph, so one of the two is not enough. Tasks that were expanded from a graph
+// task are in no file.
+func (l *loaded) warnForeignGraph() {
+	t := l.timeline
+	if l.graph == nil {
+		return
+	}
+	ids := t.Rec.Dialect.IDs
+	prepared := graphTasks(t.Rec)
+	expanded := func(id uint64) bool {
+		outer, _, ok := ids.GraphMember(id)
+		if !ok {
+			return false
+		}
+		_, known := l.graph.Node(outer)
+		return ids == capture.Spaces || prepared[outer] || len(t.Rec.Streams) == 0 && known
+	}
+	listed, all := 0, 0
+	for i, id := range t.Tasks.ID {
+		switch {
+		case t.Tasks.Node[i] >= 0:
+			listed++
+			all++
+		case !expanded(id):
+			all++
+		}
+	}
+	if 2*listed < all {
+		l.warn("graph-mismatch", 1, "deps.json at %s lists %s of the capture's %s; it may be the graph of another program",
+			l.deps, thousands(int64(listed)), count(int64(all), "task"))
+		return
+	}
+	if all == 0 || t.Rec.Loss.Declared || t.Unmatched > 0 {
+		return // tasks may be missing
+	}
+	if ran, kernels := l.kernelsRun(); 2*ran < kernels {
+		l.warn("graph-mismatch", 1, "the capture has %s of the %s with kernels in deps.json at %s; it may be the graph of another program",
+			thousands(int64(ran)), count(int64(kernels), "task"), l.deps)
+	}
+}
+
+// kernelsRun counts the tasks of the graph that have kernels, and those of them
+// that are in the capture.
+func (l *loaded) kernelsRun() (ran, all int) {
+	here := make([]bool, l.graph.Nodes())
+	for _, n := range l.timeline.Tasks.Node {
+		if n >= 0 {
+			here[n] = true
+		}
+	}
+	rec := l.timeline.Rec
+	for i := range rec.Streams { // a task that was skipped has a record and no row
+		p := &rec.Streams[i].Phases
+		for j, k := range p.Kind {
+			if rec.Kinds[k].Class == capture.Marker && p.Flags[j]&capture.HasTask != 0 {
+				if n, ok := l.graph.Node(p.Task[j]); ok {
+					here[n] = true
+				}
+			}
+		}
+	}
+	for n := range int32(len(here)) {
+		k, ok := l.graph.Kernel(n)
+		if !ok || max(k[0], k[1], k[2]) < 0 {
+			continue
+		}
+		if all++; here[n] {
+			ran++
+		}
+	}
+	return ran, all
+}
+
+// graphTasks are the tasks that a scheduler expanded.
+func graphTasks(rec *capture.Records) map[uint64]bool {
+	out := map[uint64]bool{}
+	for i := range rec.Streams {
+		p := &rec.Streams[i].Phases
+		for j, k := range p.Kind {
+			if k == capture.KindGraphPrepare && p.Flags[j]&capture.HasTask != 0 {
+				out[p.Task[j]] = true
+			}
+		}
+	}
+	return out
+}
+
+// warnUnusedNames finds the names of another program.
+func (l *loaded) warnUnusedNames() {
+	m := l.names.Map
+	if m == nil {
+		return
+	}
+	functions := map[int32]bool{}
+	for _, f := range l.timeline.Rows.Func {
+		if f < 0 || functions[f] {
+			continue
+		}
+		if _, ok := m.Name(int64(f)); ok {
+			return
+		}
+		functions[f] = true
+	}
+	switch n := len(functions); n {
+	case 0:
+	case 1:
+		l.warn("names-unused", 1, "%s does not name the only function of this capture", m.Source)
+	default:
+		l.warn("names-unused", 1, "%s names none of the %s of this capture", m.Source, count(int64(n), "function"))
+	}
+}
+
+// warnLosses repeats what the file itself says was lost.
+func (l *loaded) warnLosses() {
+	loss := &l.timeline.Rec.Loss
+	if !loss.Declared {
+		return
+	}
+	parts, n := declaredLosses(loss)
+	what := "some records, the file does not say how many"
+	if len(parts) > 0 {
+		what = strings.Join(parts, ", ")
+	}
+	l.warn("records-lost", max(n, 1), "the capture is not complete: it says that it lost %s", what)
+}
+
+// declaredLosses are the parts of what a file says was lost, in words, and their sum.
+func declaredLosses(loss *capture.Loss) (parts []string, n int64) {
+	for _, x := range []struct {
+		n          int64
+		what, more string
+	}{
+		{loss.Accounting, "record", " counted by the collector"},
+		{loss.Streams, "scheduler phase record", ""},
+		{loss.Host, "host submit record", ""},
+	} {
+		if x.n > 0 {
+			parts = append(parts, count(x.n, x.what)+x.more)
+			if n += x.n; n < 0 { // counts come from a file
+				n = math.MaxInt64
+			}
+		}
+	}
+	return parts, n
+}
+
+// skewNoticed is the contradiction, in ns, from which on counters count as
+// skewed: a dispatch is stamped beside the write that the core sees, so shorter
+// ones are in the nature of the thing.
+const skewNoticed = 100
+
+// warnSkew counts the rows whose times contradict each other.
+func (l *loaded) warnSkew() {
+	r, clock := &l.timeline.Rows, &l.timeline.Clock
+	late := func(first, then uint64) bool { return first > then && clock.Ns(first)-clock.Ns(then) >= skewNoticed }
+	n := int64(0)
+	for row := range r.Core {
+		if r.Timed(row) && (late(r.Dispatch[row], r.Receive[row]) || late(r.End[row], r.Finish[row])) {
+			n++
+		}
+	}
+	if n > 0 {
+		was, they := "were", "before they ended"
+		received := "after they were received"
+		if n == 1 {
+			was, they, received = "was", "before it ended", "after it was received"
+		}
+		l.warn("skewed-clocks", n, "%s %s dispatched %s or finished %s: the counters are skewed", count(n, "row"), was, received, they)
+	}
+}
+
+// functionless counts the rows without a function, where the graph names any.
+func (l *loaded) functionless() (n int64) {
+	if l.graph == nil || !l.graph.HasKernels() {
+		return 0
+	}
+	for _, f := range l.timeline.Rows.Func {
+		if f < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// printWarnings prints those that were not printed yet.
+func (l *loaded) printWarnings(w io.Writer) {
+	for _, x := range l.warnings[l.printed:] {
+		fmt.Fprintln(w, "Warning: "+x.Text)
+	}
+	l.printed = len(l.warnings)
+}
