@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"swimlane/internal/draw"
+	"swimlane/trace"
 	"swimlane/trace/chrome"
 )
 
@@ -19,6 +20,7 @@ type convertOptions struct {
 	overhead bool
 	idle     bool
 	quiet    bool // only warnings and errors
+	part     selectOptions
 	ranks    rankOptions
 	alias    bool // called by the name of the ecosystem's tool
 }
@@ -70,8 +72,14 @@ func newConvert(e *env) *cobra.Command {
 	o.flags(cmd)
 	o.orderFlag(cmd)
 	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only warnings and errors")
+	o.part.flags(cmd)
 	cmd.Flags().BoolVar(&o.idle, "idle", false, "draw the gaps between the work of a scheduler thread as idle bars")
-	cmd.RunE = runE(func(cmd *cobra.Command, args []string) error { return convert(cmd.Context(), e, o, args) })
+	cmd.RunE = runE(func(cmd *cobra.Command, args []string) error {
+		if err := o.part.check(cmd); err != nil {
+			return err
+		}
+		return convert(cmd.Context(), e, o, args)
+	})
 	return cmd
 }
 
@@ -142,12 +150,23 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	v.capture(l)
 	l.printWarnings(e.stderr)
 	v.drawing(l)
-	pic, err := draw.New(l.timeline, draw.Options{Names: l.names.Map, Overhead: o.overhead, Idle: o.idle})
+	only, err := o.part.only(l)
+	if err != nil {
+		return err
+	}
+	pic, err := draw.New(l.timeline, draw.Options{Names: l.names.Map, Overhead: o.overhead, Idle: o.idle, Only: only})
 	if err != nil {
 		return err
 	}
 	v.picture(l, pic)
-	counts, err := writeTrace(ctx, out, pic, p)
+	shown := pic.Trace()
+	var left *trace.Left
+	if s := o.part.selection(); !s.Empty() {
+		if shown, left, err = trace.Select(shown, s); err != nil {
+			return err
+		}
+	}
+	counts, err := writeTrace(ctx, out, shown, pic.Items(), p)
 	if err = out.close(err); err != nil {
 		return err
 	}
@@ -156,9 +175,11 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	l.warnings = append(l.warnings, pic.Report.Warnings...)
 	if o.overhead && !l.edges {
 		l.warn("overhead-without-deps", 1, "--overhead needs deps.json for task readiness; no deps found, Overhead Analysis track skipped.")
+	} else if o.overhead && pic.Report.OverheadPoints == 0 {
+		l.warn("overhead-without-times", 1, "--overhead needs a graph with edges and the dispatch time of every task row; there are no such, Overhead Analysis track skipped.")
 	}
 	l.printWarnings(e.stderr)
-	s := &summary{o, l, pic, out.name, counts}
+	s := &summary{o, l, pic, left, out.name, counts}
 	v.written(s)
 	if o.quiet {
 		return nil
@@ -166,11 +187,11 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	return s.print(words)
 }
 
-func writeTrace(ctx context.Context, out io.Writer, pic *draw.Picture, p *progress) (chrome.Counts, error) {
+func writeTrace(ctx context.Context, out io.Writer, pic *trace.Picture, items int64, p *progress) (chrome.Counts, error) {
 	opt := chrome.Options{}
-	p.stage("writing", pic.Items())
+	p.stage("writing", items)
 	if report := p.part(); report != nil {
 		opt.Progress = func(done, _ int64) { report(done) }
 	}
-	return chrome.Write(ctx, out, pic.Trace(), opt)
+	return chrome.Write(ctx, out, pic, opt)
 }

@@ -35,7 +35,7 @@ type inputOptions struct {
 func (o *inputOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(file(&o.funcNames), "func-names", "name map FILE (name_map_*.json); wins over everything else")
-	f.VarP(file(&o.kernelConfig), "kernel-config", "k", "kernel_config.py FILE to take function names from; it is parsed, never run")
+	f.VarP(file(&o.kernelConfig), "kernel-config", "k", "kernel_config.py or SceneTest FILE to take function names from; it is parsed, never run")
 	cmd.MarkFlagFilename("func-names", "json")
 	cmd.MarkFlagFilename("kernel-config", "py")
 	o.namelessFlags(cmd)

@@ -10,6 +10,7 @@ import (
 
 	"swimlane/internal/analysis/stats"
 	"swimlane/internal/draw"
+	"swimlane/trace"
 	"swimlane/trace/chrome"
 )
 
@@ -21,9 +22,14 @@ type summary struct {
 	o      *convertOptions
 	l      *loaded
 	pic    *draw.Picture
+	left   *trace.Left // what was left out on request, nil if nothing was
 	output string
 	counts chrome.Counts
 }
+
+// tooLargeToDrag is the size of a trace beyond which the viewer's page is likely
+// to run out of memory.
+const tooLargeToDrag = 500e6
 
 // screen is how many lines a summary may have.
 const screen = 40
@@ -45,12 +51,20 @@ func (s *summary) print(w io.Writer) error {
 	line("  Output: %s (%s: %s, %s, %s)", s.output, size(s.counts.Bytes),
 		count(s.counts.Slices, "slice"), count(s.counts.Flows, "arrow"), count(s.counts.Counters, "counter sample"))
 	s.found(line, table)
+	if text := s.leftOut(); text != "" {
+		line("  Not drawn, as asked: %s", text)
+	}
 	line("\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s", where)
+	if s.counts.Bytes > tooLargeToDrag {
+		line("  A browser holds about 2 GB, several times less as JSON: run 'trace_processor server http %s' and open the UI,", where)
+		line("  or draw a part of it: --from/--to, --lane, --func, --task, --no-flows.")
+	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
-	if strings.Count(b.String(), "\n")+table.TextLines() > screen {
-		return table.Short(w)
+	said := strings.Count(b.String(), "\n")
+	if said+table.TextLines() > screen {
+		return table.Short(w, screen-said)
 	}
 	return table.Text(w)
 }

@@ -22,7 +22,7 @@ func (out *Table) Text(w io.Writer) error {
 	b.add("  Exec = kernel time on AICore; Latency = dispatch->finish (incl. head OH + Exec + tail OH)")
 	b.add("  Head OH split (v3): Prop = NoC propagation (dispatch_ts→AICore receive); Local = dcci+ack (receive→start)")
 	b.rule("=", 140)
-	out.rows(&b)
+	out.rows(&b, out.Functions)
 	if span := out.spanLine(); span != "" {
 		b.add("\n%s", span)
 	}
@@ -35,12 +35,16 @@ func (out *Table) Text(w io.Writer) error {
 	return b.write(w)
 }
 
-// Short writes the same figures without the explanations, for where many
-// functions leave no room on a screen.
-func (out *Table) Short(w io.Writer) error {
+// Short writes the same figures without the explanations, in about the given
+// number of lines: of many functions those that ran longest in all.
+func (out *Table) Short(w io.Writer, room int) error {
 	var b lines
 	b.add("\nTask Statistics by Function")
-	out.rows(&b)
+	room -= 8
+	if len(out.Functions) > room {
+		room-- // for the line that counts the others
+	}
+	out.rows(&b, out.longest(max(room, 5)))
 	for _, s := range []string{out.spanLine(), out.perTask()} {
 		if s != "" {
 			b.add("%s", s)
@@ -73,16 +77,32 @@ func (b *lines) write(w io.Writer) error {
 	return err
 }
 
-// rows adds the header, a row per function and the total.
-func (out *Table) rows(b *lines) {
+// longest returns at most n functions, those with the most kernel time, in the
+// order of their ids.
+func (out *Table) longest(n int) []Function {
+	if len(out.Functions) <= n {
+		return out.Functions
+	}
+	top := slices.Clone(out.Functions)
+	slices.SortStableFunc(top, func(a, b Function) int { return cmp.Compare(b.Exec, a.Exec) })
+	top = top[:n]
+	slices.SortFunc(top, func(a, b Function) int { return cmp.Compare(a.ID, b.ID) })
+	return top
+}
+
+// rows adds the header, a row per shown function and the total.
+func (out *Table) rows(b *lines, shown []Function) {
 	b.add("%-8s %-12s %5s   %12s  %15s  %6s   %15s  %15s  %12s  %13s",
 		"Func_ID", "Func_Name", "Count", "Avg Exec(us)", "Avg Latency(us)", "Exec%", "Avg Head OH(us)", "Avg Tail OH(us)", "Avg Prop(us)", "Avg Local(us)")
 	b.rule("-", 140)
-	for i := range out.Functions {
-		f := &out.Functions[i]
+	for i := range shown {
+		f := &shown[i]
 		b.add("%-8d %-12s %5d   %12.2f  %15s  %6s   %15s  %15s  %12s  %13.2f", f.ID, Printable(f.Name), f.Count,
 			out.AvgExec(f), cell(out.AvgLatency(f)), percent(out.ExecPercent(f)), cell(out.AvgHead(f)), cell(out.AvgTail(f)),
 			cell(out.AvgProp(f)), out.AvgLocal(f))
+	}
+	if n := len(out.Functions) - len(shown); n > 0 {
+		b.add("… and %d more functions with less kernel time: swimlane stats", n)
 	}
 	b.rule("-", 140)
 	t := &out.Total
@@ -150,15 +170,12 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// Threads beyond which the idle times are shown shorter, for a screen has to do.
-const (
-	fewThreads  = 6
-	mostThreads = 16
-)
+// fewThreads is up to how many threads the idle times are shown at length.
+const fewThreads = 6
 
-// IdleTimes says how long every scheduler thread was idle, one text for each.
-// With many threads the texts are shorter, with very many they are a summary.
-// Threads that recorded neither work nor idle time are left out.
+// IdleTimes says how long every scheduler thread was idle, one text for each;
+// with many threads the texts are shorter. Threads that recorded neither work
+// nor idle time are left out.
 func (out *Table) IdleTimes() []string {
 	var threads []Thread
 	for _, t := range out.Threads {
@@ -167,16 +184,6 @@ func (out *Table) IdleTimes() []string {
 		}
 	}
 	var texts []string
-	if len(threads) > mostThreads {
-		slices.SortStableFunc(threads, func(a, b Thread) int { return cmp.Compare(a.share(), b.share()) })
-		var sum float64
-		for i := range threads {
-			sum += threads[i].share()
-		}
-		low, high := &threads[0], &threads[len(threads)-1]
-		return []string{fmt.Sprintf("%.1f%% on average over %d threads", sum/float64(len(threads)), len(threads)),
-			fmt.Sprintf("from %.1f%% (%s) to %.1f%% (%s)", low.share(), Printable(low.Name), high.share(), Printable(high.Name))}
-	}
 	for i := range threads {
 		t := &threads[i]
 		if len(threads) > fewThreads {

@@ -54,7 +54,7 @@ func TestText(t *testing.T) {
 
 // TestShort: the same figures, fewer lines.
 func TestShort(t *testing.T) {
-	long, short := text(t, table().Text), text(t, table().Short)
+	long, short := text(t, table().Text), text(t, func(w io.Writer) error { return table().Short(w, 40) })
 	for line := range strings.Lines(short) {
 		if !strings.Contains(long, line) {
 			t.Errorf("only in the short form: %s", line)
@@ -62,6 +62,26 @@ func TestShort(t *testing.T) {
 	}
 	if got := strings.Count(short, "\n"); got != 10 {
 		t.Errorf("%d lines, want 10", got)
+	}
+}
+
+// Of many functions those with the most kernel time are shown.
+func TestShortOfMany(t *testing.T) {
+	many := &stats.Table{Level: 1, Hz: 1e6}
+	for i := range 100 {
+		many.Functions = append(many.Functions, stats.Function{ID: int32(i), Name: fmt.Sprintf("f%d", i), Count: 1, Exec: uint64(i)})
+	}
+	out := text(t, func(w io.Writer) error { return many.Short(w, 20) })
+	if n := strings.Count(out, "\n"); n > 20 {
+		t.Errorf("%d lines, want at most 20", n)
+	}
+	for _, want := range []string{"\n99 ", "\n88 ", "… and 88 more functions with less kernel time: swimlane stats"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\n87 ") {
+		t.Error("a function with less kernel time is shown")
 	}
 }
 
@@ -116,14 +136,17 @@ func TestIdleTimes(t *testing.T) {
 		return out
 	}
 	for n, want := range map[int]string{
-		0:  "",
-		2:  "S0 0.00 us (0.0%)|S1 1.00 us (50.0%)",
-		7:  "S0 0.0%|S1 50.0%|S2 66.7%|S3 75.0%|S4 80.0%|S5 83.3%|S6 85.7%",
-		25: "84.7% on average over 25 threads|from 0.0% (S0) to 96.0% (S24)",
+		0: "",
+		2: "S0 0.00 us (0.0%)|S1 1.00 us (50.0%)",
+		7: "S0 0.0%|S1 50.0%|S2 66.7%|S3 75.0%|S4 80.0%|S5 83.3%|S6 85.7%",
 	} {
 		if got := strings.Join(threads(n).IdleTimes(), "|"); got != want {
 			t.Errorf("%d threads: %q, want %q", n, got, want)
 		}
+	}
+	// Every thread is named, however many there are.
+	if got := threads(25).IdleTimes(); len(got) != 25 || got[24] != "S24 96.0%" {
+		t.Errorf("25 threads: %q", got)
 	}
 }
 

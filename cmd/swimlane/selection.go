@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"swimlane/internal/draw"
+	"swimlane/internal/names"
+	"swimlane/trace"
+)
+
+// worded is a flag's value whose kind has a name of its own in help texts.
+// Quoting the word in the usage would show in the shells' completions.
+type worded struct {
+	pflag.Value
+	word string
+}
+
+func (w worded) Type() string { return w.word }
+
+// selectOptions choose a part of the picture.
+type selectOptions struct {
+	from, to   float64 // µs
+	windowed   bool
+	lane, fn   string
+	noFlows    bool
+	tasks      []string
+	neighbours int
+}
+
+func (o *selectOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Float64Var(&o.from, "from", 0, "draw only from this time on, in µs of the picture's axis")
+	f.Float64Var(&o.to, "to", 0, "draw only before this time, in µs (default: the end)")
+	f.StringVar(&o.lane, "lane", "", "draw only lanes that match, as AIC_* or 'Worker View/AI?_1*'")
+	f.StringVar(&o.fn, "func", "", "draw only tasks of functions whose name matches")
+	f.BoolVar(&o.noFlows, "no-flows", false, "draw no arrows")
+	f.StringSliceVar(&o.tasks, "task", nil, "draw only these tasks: ids as labels show them (r2t5), or numbers")
+	f.IntVar(&o.neighbours, "neighbours", 0, "with --task: also the tasks within N edges of the graph, in both directions")
+	for name, word := range map[string]string{
+		"from": "MICROS", "to": "MICROS", "lane": "GLOB", "func": "GLOB", "task": "ID[,ID]", "neighbours": "N",
+	} {
+		flag := f.Lookup(name)
+		flag.Value, flag.DefValue = worded{flag.Value, word}, ""
+	}
+}
+
+// check refuses options that make no sense together.
+func (o *selectOptions) check(cmd *cobra.Command) error {
+	from, to := cmd.Flags().Changed("from"), cmd.Flags().Changed("to")
+	o.windowed = from || to
+	if !to {
+		o.to = math.Inf(1)
+	}
+	const most = 1 << 52 // ns beyond are no longer exact in a float
+	bad := func(v float64) bool { return math.IsNaN(v) || v < 0 || v > most/1000 && !math.IsInf(v, 1) }
+	switch {
+	case bad(o.from) || bad(o.to) || math.IsInf(o.from, 1):
+		return usageError{errors.New("invalid --from or --to: expected µs that are not negative")}
+	case o.windowed && o.from >= o.to:
+		return usageError{fmt.Errorf("--from %g is not before --to %g", o.from, o.to)}
+	case o.neighbours < 0:
+		return usageError{fmt.Errorf("invalid --neighbours %d: expected a number that is not negative", o.neighbours)}
+	case o.neighbours > 0 && len(o.tasks) == 0:
+		return usageError{errors.New("--neighbours goes with --task: name the tasks it is about")}
+	}
+	for flag, glob := range map[string]string{"lane": o.lane, "func": o.fn} {
+		if _, err := path.Match(glob, ""); err != nil {
+			return usageError{fmt.Errorf("invalid --%s %q: %w", flag, glob, err)}
+		}
+	}
+	return nil
+}
+
+// only finds the tasks that are drawn.
+func (o *selectOptions) only(l *loaded) (draw.Only, error) {
+	only := draw.Only{Func: o.fn}
+	if len(o.tasks) == 0 {
+		return only, nil
+	}
+	ids := l.timeline.Rec.Dialect.IDs
+	only.Tasks = map[uint64]bool{}
+	var nodes []int32
+	for _, text := range o.tasks {
+		id, ok := names.ParseTaskID(ids, strings.TrimSpace(text))
+		if !ok {
+			return only, usageError{fmt.Errorf("invalid --task %q: expected an id as labels show it, such as %s, or a number", text, names.AppendTaskID(nil, ids, 1<<33|5))}
+		}
+		only.Tasks[id] = true
+		if l.graph != nil {
+			if n, ok := l.graph.Node(id); ok {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	if o.neighbours > 0 {
+		if l.graph == nil {
+			return only, errors.New("--neighbours needs the task graph, and there is no usable deps.json; name one with --deps-json")
+		}
+		for _, n := range l.graph.Around(nodes, o.neighbours) {
+			only.Tasks[l.graph.ID(n)] = true
+		}
+	}
+	return only, nil
+}
+
+// selection is the part of the picture that does not depend on tasks.
+func (o *selectOptions) selection() trace.Selection {
+	s := trace.Selection{Lane: o.lane, NoFlows: o.noFlows, Window: o.windowed, To: math.MaxInt64}
+	if o.windowed {
+		s.From = int64(math.Round(o.from * 1000))
+		if !math.IsInf(o.to, 1) {
+			s.To = int64(math.Round(o.to * 1000))
+		}
+	}
+	return s
+}
+
+// leftOut says what a selection left out, "" if nothing was selected.
+func (s *summary) leftOut() string {
+	var parts []string
+	add := func(n int64, thing string) {
+		if n > 0 {
+			parts = append(parts, count(n, thing))
+		}
+	}
+	add(int64(s.pic.Report.HiddenRows), "task row")
+	clipped := int64(0)
+	if s.left != nil {
+		add(int64(s.left.Lanes), "lane")
+		add(s.left.Slices.Load(), "bar")
+		add(s.left.Flows.Load(), "arrow")
+		add(s.left.Counters.Load(), "counter sample")
+		clipped = s.left.Clipped.Load()
+	}
+	text := strings.Join(parts, ", ")
+	if clipped > 0 {
+		if text != "" {
+			text += "; "
+		}
+		text += count(clipped, "bar") + " clipped"
+	}
+	return text
+}
