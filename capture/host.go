@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"swimlane/internal/jsonscan"
@@ -28,7 +29,7 @@ func (d *reader) submitLanes(section, from, to string, host bool) []Submits {
 			return nil
 		}
 		d.where.list = i
-		lane := d.submitLane(fmt.Sprintf("%s[%d]", section, i), from, to)
+		lane := d.submitLane(fmt.Sprintf("%s[%d]", section, i), from, to, host)
 		if lane.Len() > 0 || !host {
 			lanes = append(lanes, lane)
 		}
@@ -46,15 +47,18 @@ type submit struct {
 	task, start, end uint64
 	named            bool
 	epoch            OptInt
+	extra            []byte
 }
 
-func (d *reader) submitLane(section, from, to string) Submits {
+func (d *reader) submitLane(section, from, to string, host bool) Submits {
 	s := d.s
 	var index column[int64]
 	var task, start, end column[uint64]
 	var has column[bool]
 	var run column[int32]
+	var extra column[[]byte]
 	named := false // a record names its run
+	anyExtra := false
 	s.BeginArray()
 	for j := 0; s.Elem(); j++ {
 		d.where.row = j
@@ -62,7 +66,7 @@ func (d *reader) submitLane(section, from, to string) Submits {
 			s.Fail("%s[%d]: found %s, expected an object", section, j, s.Peek())
 			return Submits{}
 		}
-		r := d.submit(from, to)
+		r := d.submit(from, to, host)
 		index.add(r.index)
 		task.add(r.task)
 		has.add(r.named)
@@ -74,15 +78,22 @@ func (d *reader) submitLane(section, from, to string) Submits {
 			number = d.runs.number(uint64(r.epoch.V))
 		}
 		run.add(number)
+		if d.opt.Extras {
+			extra.add(r.extra)
+			anyExtra = anyExtra || r.extra != nil
+		}
 	}
 	out := Submits{Index: index.flat(), Task: task.flat(), Has: has.flat(), Start: start.flat(), End: end.flat()}
 	if named {
 		out.Run = run.flat()
 	}
+	if anyExtra {
+		out.Extra = extra.flat()
+	}
 	return out
 }
 
-func (d *reader) submit(from, to string) (r submit) {
+func (d *reader) submit(from, to string, host bool) (r submit) {
 	s := d.s
 	s.BeginObject()
 	for {
@@ -110,9 +121,18 @@ func (d *reader) submit(from, to string) (r submit) {
 			d.setIdentity("orchestrator records with run_epoch")
 			if !s.TakeNull() {
 				r.epoch = OptInt{s.Int64(), true}
+				if host && d.opt.Extras { // the host's part of a model belongs to no run
+					r.extra = strconv.AppendInt(appendKey(r.extra, "run_epoch"), r.epoch.V, 10)
+				}
 			}
+		case "kind":
+			if host {
+				d.keepField(&r.extra, key)
+				continue
+			}
+			s.Skip() // the phase of the model stands for it (spec/records.md §4.5)
 		default:
-			s.Skip()
+			d.keepField(&r.extra, key)
 		}
 	}
 }
@@ -132,20 +152,30 @@ func (d *reader) uploads() {
 			return
 		}
 		u := Upload{Phase: "upload"}
+		if d.opt.Extras {
+			u.Fields = []byte{}
+		}
 		d.object(func(key string) {
 			switch key {
-			case "phase":
-				if t := d.text(); t != "" {
-					u.Phase = t
-				}
 			case "start_host_ns":
 				u.Start = d.uint64OrNull()
+				return
 			case "end_host_ns":
 				u.End = d.uint64OrNull()
+				return
+			}
+			if d.opt.Extras {
+				u.Fields = appendKey(u.Fields, key)
+			}
+			switch key {
+			case "phase":
+				if t := d.keepText(&u.Fields); t != "" {
+					u.Phase = t
+				}
 			case "detail":
-				u.Bytes = d.optInt().V
+				u.Bytes = d.keepInt(&u.Fields).V
 			default:
-				s.Skip()
+				d.keep(&u.Fields)
 			}
 		})
 		d.out.Uploads = append(d.out.Uploads, u)
@@ -172,7 +202,10 @@ func (d *reader) lifecycle() {
 		var l Lifecycle
 		d.object(func(key string) {
 			if key == "aicpu_thread_id" {
-				l.Thread = d.optInt()
+				var text []byte
+				if l.Thread = d.keepInt(&text); !l.Thread.Set && d.opt.Extras {
+					l.Extra = append(appendKey(l.Extra, key), text...)
+				}
 				return
 			}
 			name, cycles := strings.CutSuffix(key, "_cycles")
@@ -184,7 +217,7 @@ func (d *reader) lifecycle() {
 					}
 				}
 			}
-			s.Skip()
+			d.keepField(&l.Extra, []byte(key))
 		})
 		d.out.Lifecycle = append(d.out.Lifecycle, l)
 	}

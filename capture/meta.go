@@ -203,6 +203,90 @@ func (d *reader) accounting() {
 	})
 }
 
+// appendKey begins a field in a list of "key":value.
+func appendKey[T string | []byte](dst []byte, key T) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ',')
+	}
+	return append(jsonscan.AppendString(dst, key), ':')
+}
+
+func appendInt(dst []byte, v jsonscan.Int, kind jsonscan.Kind) []byte {
+	if kind == jsonscan.String {
+		return jsonscan.AppendString(dst, v.String())
+	}
+	return append(dst, v.String()...)
+}
+
+// The readers below append the text of what they read, if that is asked for.
+
+// keepField passes over a value.
+func (d *reader) keepField(dst *[]byte, key []byte) {
+	if d.opt.Extras {
+		*dst = appendKey(*dst, key)
+	}
+	d.keep(dst)
+}
+
+// keep passes over a value, appending no key.
+func (d *reader) keep(dst *[]byte) {
+	if d.opt.Extras {
+		*dst = d.s.Raw(*dst)
+		return
+	}
+	d.s.Skip()
+}
+
+// keepText reads like text.
+func (d *reader) keepText(dst *[]byte) string {
+	if !d.opt.Extras {
+		return d.text()
+	}
+	if d.s.Peek() != jsonscan.String {
+		d.keep(dst)
+		return ""
+	}
+	text := string(d.s.Text())
+	*dst = jsonscan.AppendString(*dst, text)
+	return text
+}
+
+// keepInt reads like optInt.
+func (d *reader) keepInt(dst *[]byte) OptInt {
+	if !d.opt.Extras {
+		return d.optInt()
+	}
+	var v jsonscan.Int
+	kind := d.s.Peek()
+	if kind == jsonscan.Number {
+		v = d.s.Int()
+	} else {
+		var ok bool
+		if v, ok = d.s.TryInt(); !ok {
+			d.keep(dst)
+			return OptInt{}
+		}
+	}
+	*dst = appendInt(*dst, v, kind)
+	i, ok := v.Int64()
+	if !ok {
+		return OptInt{}
+	}
+	return OptInt{V: i, Set: true}
+}
+
+// keepCount reads like count.
+func (d *reader) keepCount(dst *[]byte) int64 {
+	if d.s.Peek() != jsonscan.Number {
+		return d.keepInt(dst).V
+	}
+	n := d.s.Int64()
+	if d.opt.Extras {
+		*dst = strconv.AppendInt(*dst, n, 10)
+	}
+	return n
+}
+
 // object walks an object; any other value is passed over.
 func (d *reader) object(field func(key string)) {
 	if d.s.Peek() != jsonscan.Object {

@@ -1,9 +1,11 @@
 package capture
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"swimlane/internal/jsonscan"
@@ -13,14 +15,17 @@ import (
 type metric struct {
 	index      jsonscan.Int
 	start, end [3]int32
-	has        uint8 // hasStart, hasEnd
+	has        uint8 // hasStart, hasEnd, oddStart, oddEnd
 	extra      []byte
 }
 
 const (
 	hasStart uint8 = 1 << iota
 	hasEnd
+	oddStart // the key is there, but has no three depths
+	oddEnd
 	hasBoth = hasStart | hasEnd
+	odd     = 2 // bits from a has to its odd
 )
 
 // metricList collects the metrics of a stream up to the first that breaks a rule
@@ -91,57 +96,69 @@ func (d *reader) metric() (m metric, indexed bool, fixed []string) {
 
 // metricField reads one value of a metric: the queue depths, or one that no picture shows.
 func (d *reader) metricField(key []byte, m *metric) {
-	s := d.s
-	switch {
-	case string(key) == "shared_at_start":
-		if d.depths(&m.start) {
-			m.has |= hasStart
-		}
-	case string(key) == "shared_at_end":
-		if d.depths(&m.end) {
-			m.has |= hasEnd
-		}
-	case d.opt.Extras:
-		if len(m.extra) > 0 {
-			m.extra = append(m.extra, ',')
-		}
-		m.extra = append(jsonscan.AppendString(m.extra, key), ':')
-		m.extra = s.Raw(m.extra)
+	switch string(key) {
+	case "shared_at_start":
+		d.depthField("shared_at_start", &m.start, hasStart, m)
+	case "shared_at_end":
+		d.depthField("shared_at_end", &m.end, hasEnd, m)
 	default:
-		s.Skip()
+		d.keepField(&m.extra, key)
+	}
+}
+
+func (d *reader) depthField(name string, out *[3]int32, has uint8, m *metric) {
+	text, ok := d.depths(out)
+	if ok {
+		m.has |= has
+		return
+	}
+	m.has |= has << odd
+	if d.opt.Extras {
+		m.extra = append(appendKey(m.extra, name), text...)
 	}
 }
 
 // depths reads three queue depths; another number of them, or anything else, is
-// no depths. The place of one beyond its range is the end of the array, which is
-// known whichever way the array was read.
-func (d *reader) depths(out *[3]int32) bool {
+// no depths, of which the text is kept if that is asked for. The place of one
+// beyond its range is the end of the array, which is known whichever way the
+// array was read.
+func (d *reader) depths(out *[3]int32) (text []byte, ok bool) {
 	s := d.s
 	var row [3]uint64
 	if n, ok := s.Row(row[:]); ok {
 		for k, v := range row[:n] {
 			if v > math.MaxInt32 {
 				s.Fail(badDepth, v)
-				return false
+				return nil, false
 			}
 			out[k] = int32(v)
 		}
-		return n == 3
+		if n < len(out) && d.opt.Extras {
+			text = appendDepths(nil, out[:n])
+		}
+		return text, n == 3
 	}
 	if s.Peek() != jsonscan.Array {
-		s.Skip()
-		return false
+		d.keep(&text)
+		return text, false
 	}
 	n, good := 0, true
 	beyond := ""
 	s.BeginArray()
 	for ; s.Elem(); n++ {
-		if k := s.Peek(); k != jsonscan.Number && k != jsonscan.String {
-			s.Skip()
+		if n > 0 && d.opt.Extras {
+			text = append(text, ',')
+		}
+		k := s.Peek()
+		if k != jsonscan.Number && k != jsonscan.String {
+			d.keep(&text)
 			good = false
 			continue
 		}
 		v := s.Int()
+		if d.opt.Extras {
+			text = appendInt(text, v, k)
+		}
 		if v.Neg || v.Mag > math.MaxInt32 {
 			if beyond == "" {
 				beyond = v.String()
@@ -155,7 +172,37 @@ func (d *reader) depths(out *[3]int32) bool {
 	if beyond != "" {
 		s.Fail(badDepth, beyond)
 	}
-	return good && n == 3
+	if d.opt.Extras {
+		text = append(append([]byte{'['}, text...), ']')
+	}
+	return text, good && n == 3
+}
+
+func appendDepths(dst []byte, depths []int32) []byte {
+	dst = append(dst, '[')
+	for i, v := range depths {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(v), 10)
+	}
+	return append(dst, ']')
+}
+
+// loneDepths adds to the further fields of a record the one depth array that it has.
+func loneDepths(extra []byte, d *Depths, has uint8) []byte {
+	name, depths := "shared_at_start", &d.Start
+	switch has & hasBoth {
+	case hasStart:
+	case hasEnd:
+		name, depths = "shared_at_end", &d.End
+	default:
+		return extra
+	}
+	if bytes.Contains(extra, appendKey(nil, name)) { // an earlier metric said something else
+		return joinFields([][]byte{extra, appendDepths(appendKey(nil, name), depths[:])})
+	}
+	return appendDepths(appendKey(extra, name), depths[:])
 }
 
 const badDepth = "found the queue depth %v, expected at least 0 and at most 2147483647"
@@ -170,7 +217,7 @@ func (d *reader) applyMetrics(i int, p *Phases, list *metricList) *Error {
 		return d.newStreamErr(i, -1, fmt.Sprintf("%d records in the stream", p.Len()),
 			"scheduler stream %d metric record_index %s is out of range", i, index)
 	}
-	merge := merger{p: p}
+	merge := merger{p: p, keep: d.opt.Extras}
 	metrics := list.good.flat()
 	for k := range metrics {
 		m := &metrics[k]
@@ -191,16 +238,17 @@ func (d *reader) applyMetrics(i int, p *Phases, list *metricList) *Error {
 // merger merges metrics into the records of one stream.
 type merger struct {
 	p      *Phases
+	keep   bool             // fields that no picture shows are asked for
 	half   []uint8          // per record, which of the two depth arrays it has; nil while every metric brings both
 	extras map[int][][]byte // records whose extra fields come from several metrics
 }
 
 func (g *merger) add(j int, m *metric) {
 	p := g.p
+	if m.has&hasBoth != 0 && p.Depth == nil {
+		p.Depth = make([]Depths, p.Len())
+	}
 	if m.has != 0 {
-		if p.Depth == nil {
-			p.Depth = make([]Depths, p.Len())
-		}
 		if m.has&hasStart != 0 {
 			p.Depth[j].Start = m.start
 		}
@@ -228,18 +276,25 @@ func (g *merger) add(j int, m *metric) {
 	g.extras[j] = append(g.extras[j], m.extra)
 }
 
-// mark sets HasDepths once both arrays of record j are there, be it from two metrics.
+// mark sets HasDepths while both arrays of record j are there, be it from two metrics.
 func (g *merger) mark(j int, has uint8) {
 	p := g.p
 	if has != hasBoth && g.half == nil {
 		g.half = make([]uint8, p.Len())
+		for k, f := range p.Flags {
+			if f&HasDepths != 0 {
+				g.half[k] = hasBoth
+			}
+		}
 	}
 	if g.half != nil {
-		g.half[j] |= has
-		has = g.half[j]
+		has = g.half[j]&^(has>>odd) | has&hasBoth
+		g.half[j] = has
 	}
 	if has == hasBoth {
 		p.Flags[j] |= HasDepths
+	} else {
+		p.Flags[j] &^= HasDepths
 	}
 }
 
@@ -247,6 +302,17 @@ func (g *merger) mark(j int, has uint8) {
 func (g *merger) done() {
 	for j, parts := range g.extras {
 		g.p.Extra[j] = joinFields(parts)
+	}
+	if !g.keep || g.p.Depth == nil {
+		return
+	}
+	for j, has := range g.half {
+		if has == hasStart || has == hasEnd {
+			if g.p.Extra == nil {
+				g.p.Extra = make([][]byte, g.p.Len())
+			}
+			g.p.Extra[j] = loneDepths(g.p.Extra[j], &g.p.Depth[j], has)
+		}
 	}
 }
 

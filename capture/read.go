@@ -13,7 +13,8 @@ type Options struct {
 	// StreamsByAppearance places scheduler streams in the order of the file
 	// instead of by scheduler_id (spec/records.md §9 no. 3).
 	StreamsByAppearance bool
-	// Extras keeps the metrics that no picture shows (pop_hit, …), as JSON text.
+	// Extras keeps what no picture shows as JSON text: metrics (pop_hit, …), the
+	// streams' descriptions and further keys of records.
 	Extras bool
 	// Progress is called now and then with the number of bytes read.
 	Progress func(bytes int64)

@@ -139,6 +139,7 @@ type Stream struct {
 	PhysicalCore OptInt
 	Dropped      int64
 	Truncated    bool
+	Raw          []byte // the descriptive fields as an object, as the file has them; nil unless asked for, and where it has none
 	Phases       Phases
 }
 
@@ -155,7 +156,7 @@ type Phases struct {
 	Processed []int64  // 0 if absent
 	Task      []uint64 // valid with HasTask
 	Depth     []Depths // nil if no record has any; valid with HasDepths
-	Extra     [][]byte // further keys as "key":value,…; nil unless asked for
+	Extra     [][]byte // further keys as "key":value,…; nil unless asked for. A depth array in it counts only without HasDepths
 	Run       []int32  // as in TaskRows
 }
 
@@ -180,7 +181,8 @@ type Submits struct {
 	Has   []bool   // the record names a task
 	Start []uint64 // cycles, or host ns
 	End   []uint64
-	Run   []int32 // as in TaskRows; nil for host records
+	Run   []int32  // as in TaskRows; nil for host records
+	Extra [][]byte // further keys as "key":value,…; nil unless asked for
 }
 
 // Len is the number of records.
@@ -191,6 +193,7 @@ type Upload struct {
 	Phase      string
 	Start, End uint64 // host ns
 	Bytes      int64
+	Fields     []byte // all keys but the times, as "key":value,…; nil unless asked for
 }
 
 // LifecycleNames are the intervals of one AICPU thread, in order (spec/records.md §2.8).
@@ -219,5 +222,6 @@ func LifecycleFields(interval int) (from, to string) {
 type Lifecycle struct {
 	Thread OptInt
 	Span   [7][2]uint64
-	Run    int32 // launch, index into Records.Runs
+	Run    int32  // launch, index into Records.Runs
+	Extra  []byte // further keys as "key":value,…; nil unless asked for
 }

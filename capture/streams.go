@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"strconv"
 
 	"swimlane/internal/jsonscan"
 )
@@ -83,6 +84,7 @@ func (d *reader) stream(i int) {
 	var st Stream
 	var cols phaseColumns
 	var metrics metricList
+	var desc descriptor
 	var recordErr *Error
 	records, shape := false, "no records"
 	d.object(func(key string) {
@@ -107,11 +109,14 @@ func (d *reader) stream(i int) {
 			}
 			s.Skip()
 		default:
-			d.streamField(&st, key)
+			d.streamField(&st, &desc, key)
 		}
 	})
 	if s.Err() != nil {
 		return
+	}
+	if d.opt.Extras {
+		st.Raw = desc.object()
 	}
 	st.Phases = cols.flat()
 	st.Phases.Run = d.runs.column(cols.epoch.flat())
@@ -129,38 +134,84 @@ func (d *reader) stream(i int) {
 	d.streams = append(d.streams, st)
 }
 
+// descriptor is the text of a stream's descriptive fields, if that is asked for.
+type descriptor struct {
+	platform, runtime, producer, scheduler, worker, coreType, physicalCore, capture []byte
+}
+
+// object returns the fields as an object, null for a missing one (spec/records.md §2.6).
+func (t *descriptor) object() []byte {
+	var out []byte
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{
+		{"platform", t.platform},
+		{"runtime", t.runtime},
+		{"producer", t.producer},
+		{"scheduler_id", t.scheduler},
+		{"worker_id", t.worker},
+		{"core_type", t.coreType},
+		{"physical_core_id", t.physicalCore},
+		{"capture", t.capture},
+	} {
+		out = appendKey(out, f.name)
+		if f.text == nil {
+			f.text = []byte("null")
+		}
+		out = append(out, f.text...)
+	}
+	return append(append([]byte{'{'}, out...), '}')
+}
+
 // streamField reads a descriptive field of a stream.
-func (d *reader) streamField(st *Stream, key string) {
-	s := d.s
+func (d *reader) streamField(st *Stream, t *descriptor, key string) {
 	switch key {
 	case "platform":
-		st.Platform = d.text()
+		st.Platform = d.keepText(&t.platform)
 	case "runtime":
-		st.Runtime = d.text()
+		st.Runtime = d.keepText(&t.runtime)
 	case "producer":
-		st.Producer = d.text()
+		st.Producer = d.keepText(&t.producer)
 	case "core_type":
-		st.CoreType = d.text()
+		st.CoreType = d.keepText(&t.coreType)
 	case "scheduler_id":
-		st.SchedulerID = d.optInt()
+		st.SchedulerID = d.keepInt(&t.scheduler)
 	case "worker_id":
-		st.WorkerID = d.optInt()
+		st.WorkerID = d.keepInt(&t.worker)
 	case "physical_core_id":
-		st.PhysicalCore = d.optInt()
+		st.PhysicalCore = d.keepInt(&t.physicalCore)
 	case "capture":
-		d.object(func(key string) {
-			switch key {
-			case "dropped":
-				st.Dropped = max(d.count(), 0)
-			case "truncated":
-				st.Truncated = s.Peek() == jsonscan.True
-				s.Skip()
-			default:
-				s.Skip()
-			}
-		})
+		d.streamCapture(st, &t.capture)
 	default:
-		s.Skip()
+		d.s.Skip()
+	}
+}
+
+// streamCapture reads what a stream says about its completeness.
+func (d *reader) streamCapture(st *Stream, text *[]byte) {
+	s := d.s
+	if s.Peek() != jsonscan.Object {
+		d.keep(text)
+		return
+	}
+	var fields []byte
+	d.object(func(key string) {
+		if d.opt.Extras {
+			fields = appendKey(fields, key)
+		}
+		switch key {
+		case "dropped":
+			st.Dropped = max(d.keepCount(&fields), 0)
+		case "truncated":
+			st.Truncated = s.Peek() == jsonscan.True
+			d.keep(&fields)
+		default:
+			d.keep(&fields)
+		}
+	})
+	if d.opt.Extras {
+		*text = append(append([]byte{'{'}, fields...), '}')
 	}
 }
 
@@ -371,16 +422,21 @@ func (d *reader) phaseList(i int, out *Phases) {
 			s.Skip()
 			continue
 		}
-		d.phase(&r, true)
+		keys, _ := d.phase(&r, true)
 		if r.metric.has == hasBoth {
 			r.flags |= HasDepths
 			anyDepth = true
 		}
 		cols.add(&r)
-		depth.add(Depths{Start: r.metric.start, End: r.metric.end})
+		depths := Depths{Start: r.metric.start, End: r.metric.end}
+		depth.add(depths)
 		if d.opt.Extras {
-			extra.add(r.metric.extra)
-			anyExtra = anyExtra || r.metric.extra != nil
+			further := loneDepths(r.metric.extra, &depths, r.metric.has)
+			if keys&keyEpoch != 0 {
+				further = strconv.AppendUint(appendKey(further, "run_epoch"), r.epoch, 10)
+			}
+			extra.add(further)
+			anyExtra = anyExtra || further != nil
 		}
 	}
 	*out = cols.flat()

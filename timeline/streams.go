@@ -26,7 +26,7 @@ type Stream struct {
 	BusyNs int64
 	// Gaps are the idle times as pairs of cycles; nil if the stream records idle itself.
 	Gaps [][2]uint64
-	// LastIdle is set when the stream has idle records of its own.
+	// RecordsIdle is set when the stream has idle records of its own.
 	RecordsIdle bool
 }
 

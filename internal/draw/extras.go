@@ -191,7 +191,7 @@ func (d *drawing) hostCapture() []byte {
 	return append(b, "]}"...)
 }
 
-// Metadata describes a host-orchestrated capture as a whole; nil for others.
+// Metadata describes a picture of t as a whole; nil if there is nothing to say.
 func Metadata(t *timeline.Timeline) []trace.Field {
 	d := drawing{t: t, pic: &Picture{}}
 	d.metadata()

@@ -5,8 +5,11 @@ package model
 
 import (
 	"bufio"
+	"bytes"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"swimlane/capture"
 	"swimlane/internal/jsonscan"
@@ -88,8 +91,9 @@ type writer struct {
 	t     *timeline.Timeline
 	w     *bufio.Writer
 	buf   []byte
-	keys  bool // a top-level key was written
-	first bool // no entry of the innermost object or array was written
+	keys  bool     // a top-level key was written
+	first bool     // no entry of the innermost object or array was written
+	names []string // keys of the object being written
 	err   error
 }
 
@@ -119,6 +123,9 @@ func (m *writer) key(name string) {
 func (m *writer) open(c byte) {
 	m.raw(string(c))
 	m.first = true
+	if c == '{' {
+		m.names = m.names[:0]
+	}
 }
 
 func (m *writer) comma() {
@@ -129,8 +136,47 @@ func (m *writer) comma() {
 }
 
 func (m *writer) field(name string) {
+	m.names = append(m.names, name)
 	m.comma()
 	m.append(append(jsonscan.AppendString(m.buf[:0], name), ':'))
+}
+
+// further writes fields of the capture, which stand as "key":value,…, except
+// those that the object has already.
+func (m *writer) further(fields []byte) {
+	if len(fields) == 0 {
+		return
+	}
+	clash := false
+	for _, name := range m.names {
+		m.buf = append(jsonscan.AppendString(m.buf[:0], name), ':')
+		clash = clash || bytes.Contains(fields, m.buf)
+	}
+	if !clash {
+		m.comma()
+		m.append(append(m.buf[:0], fields...))
+		return
+	}
+	s := jsonscan.New(strings.NewReader("{" + string(fields) + "}"))
+	s.BeginObject()
+	for {
+		key, ok := s.Key()
+		if !ok {
+			return
+		}
+		if name := string(key); slices.Contains(m.names, name) {
+			s.Skip()
+		} else {
+			m.field(name)
+			m.append(s.Raw(m.buf[:0]))
+		}
+	}
+}
+
+func (m *writer) furtherAt(fields [][]byte, j int) {
+	if fields != nil {
+		m.further(fields[j])
+	}
 }
 
 // list writes n entries, one a line.
@@ -252,10 +298,7 @@ func (m *writer) records(n int) {
 			m.depths("shared_at_start", p.Depth[j].Start)
 			m.depths("shared_at_end", p.Depth[j].End)
 		}
-		if p.Extra != nil && p.Extra[j] != nil {
-			m.comma()
-			m.raw(string(p.Extra[j]))
-		}
+		m.furtherAt(p.Extra, j)
 		m.raw("}")
 	})
 }
@@ -272,6 +315,10 @@ func (m *writer) depths(name string, d [3]int32) {
 
 func (m *writer) stream(n int) {
 	s := &m.t.Rec.Streams[n]
+	if s.Raw != nil {
+		m.raw(string(s.Raw))
+		return
+	}
 	text := func(name, v string) {
 		m.field(name)
 		if v == "" {
@@ -296,7 +343,7 @@ func (m *writer) stream(n int) {
 	number("worker_id", s.WorkerID)
 	text("core_type", s.CoreType)
 	number("physical_core_id", s.PhysicalCore)
-	m.integer("dropped", s.Dropped)
+	text("capture", "")
 	m.raw("}")
 }
 
@@ -329,6 +376,7 @@ func (m *writer) orchestrator() {
 				if !host {
 					m.run(runAt(s.Run, j))
 				}
+				m.furtherAt(s.Extra, j)
 				m.raw("}")
 			})
 		})
@@ -357,14 +405,20 @@ func (m *writer) lifecycle(i int) {
 	if m.t.Rec.Launches != nil {
 		m.run(l.Run)
 	}
+	m.further(l.Extra)
 	m.raw("}")
 }
 
 func (m *writer) upload(i int) {
 	u := &m.t.Rec.Uploads[i]
 	m.open('{')
-	m.text("phase", u.Phase)
-	m.integer("detail", u.Bytes)
+	if u.Fields != nil {
+		m.names = append(m.names, "start_time_us", "end_time_us") // they follow
+		m.further(u.Fields)
+	} else {
+		m.text("phase", u.Phase)
+		m.integer("detail", u.Bytes)
+	}
 	m.number("start_time_us", float64(m.t.Host.Ns(u.Start))/1000)
 	m.number("end_time_us", float64(m.t.Host.Ns(u.End))/1000)
 	m.raw("}")
