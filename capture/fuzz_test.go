@@ -44,6 +44,9 @@ func checkRecordsText(t *testing.T, text string) {
 	if !reflect.DeepEqual(rec, again) || !sameError(err, againErr) {
 		t.Fatalf("by bytes: got %v, at once %v", againErr, err)
 	}
+	if _, plain := capture.ReadFrom(strings.NewReader(text), "in.json", capture.Options{}); !sameError(err, plain) {
+		t.Fatalf("with extras: got %v, without %v", err, plain)
+	}
 	checkSections(t, text, rec, err)
 	if err != nil {
 		checkError(t, err)

@@ -269,3 +269,41 @@ func TestMetadata(t *testing.T) {
 	}
 	refuse(t, doc{"chip_swimlane_level": 1, "metadata": raw(`[]`)}.String(), "cannot read ")
 }
+
+// Further keys are kept only if that is asked for.
+func TestFurtherKeys(t *testing.T) {
+	d := host().with("aicpu_lifecycle_records", raw(`[{"aicpu_thread_id": 3, "later": 1}, {"aicpu_thread_id": "x"}, {}]`),
+		"host_orchestrator_phases", raw(`[[{"start_host_ns": 1000, "end_host_ns": 1000, "kind": "k", "tid": [1, 2]}, {"start_host_ns": 1000, "end_host_ns": 1000}]]`),
+		"host_device_uploads", raw(`[{"start_host_ns": 3000, "end_host_ns": 4500, "detail": "4096", "later": {}}, {"start_host_ns": 3000, "end_host_ns": 4500}]`),
+		"scheduler_records", raw(`{"schema_version": 1, "streams": [{"scheduler_id": 1, "capture": {"dropped": 0}, "records": [`+phase+`],
+			"metrics": [{"record_index": 0, "shared_at_start": [1]}]}]}`))
+	rec := accept(t, d.String())
+	if rec.HostOrc[0].Extra != nil || rec.Uploads[0].Fields != nil || rec.Uploads[1].Fields != nil || rec.Lifecycle[0].Extra != nil ||
+		rec.Lifecycle[1].Extra != nil || rec.Streams[1].Raw != nil || rec.Streams[1].Phases.Extra != nil || rec.Streams[1].Phases.Depth != nil {
+		t.Errorf("something is kept: %+v", rec)
+	}
+	rec, err := read(d.String(), capture.Options{Extras: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		got  []byte
+		want string
+	}{
+		{rec.HostOrc[0].Extra[0], `"kind":"k","tid":[1,2]`},
+		{rec.HostOrc[0].Extra[1], ``},
+		{rec.Uploads[0].Fields, `"detail":"4096","later":{}`},
+		{rec.Uploads[1].Fields, ``},
+		{rec.Lifecycle[0].Extra, `"later":1`},
+		{rec.Lifecycle[1].Extra, `"aicpu_thread_id":"x"`},
+		{rec.Lifecycle[2].Extra, ``},
+		{rec.Streams[0].Raw, ``},
+		{rec.Streams[1].Raw, `{"platform":null,"runtime":null,"producer":null,"scheduler_id":1,"worker_id":null,"core_type":null,"physical_core_id":null,"capture":{"dropped":0}}`},
+		{rec.Streams[1].Phases.Extra[0], `"shared_at_start":[1]`},
+	} {
+		equal(t, string(tt.got), tt.want)
+	}
+	if rec.Uploads[1].Fields == nil || rec.Uploads[0].Bytes != 4096 || rec.Lifecycle[0].Thread != some(3) {
+		t.Errorf("got %+v, %+v", rec.Uploads, rec.Lifecycle)
+	}
+}

@@ -65,7 +65,7 @@ func Sniff(path string) string {
 		}
 		name := string(key)
 		switch name {
-		case "chip_swimlane_level", "l2_swimlane_level", "aicore_tasks", "scheduler_tasks", "scheduler_records":
+		case "chip_swimlane_level", "l2_swimlane_level", "l2_perf_level", "aicore_tasks", "scheduler_tasks", "scheduler_records":
 			return KindCapture
 		}
 		if kind := otherKind(func(k string) bool { return k == name }); kind != "" {

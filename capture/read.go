@@ -185,6 +185,10 @@ func (d *reader) document() {
 			if v := s.Int(); !d.keys["chip_swimlane_level"] {
 				d.level, d.hasLevel = v, true
 			}
+		case "l2_perf_level": // the name before that
+			if v := s.Int(); !d.keys["chip_swimlane_level"] && !d.keys["l2_swimlane_level"] {
+				d.level, d.hasLevel = v, true
+			}
 		case "metadata":
 			d.metadata()
 		case "aicore_tasks":

@@ -142,8 +142,14 @@ func (s *Scanner) Int() Int {
 	switch kind {
 	case Number:
 	case String:
+		const shown = 40
+		for s.end-s.pos <= shown && s.fill() { // the message must not depend on the window
+		}
+		if s.err != nil {
+			return Int{}
+		}
 		b := s.buf[s.pos+1 : s.end]
-		b = b[:min(len(b), 40)]
+		b = b[:min(len(b), shown)]
 		if n := bytes.IndexByte(b, '"'); n >= 0 {
 			b = b[:n]
 		}
