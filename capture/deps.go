@@ -13,7 +13,8 @@ import (
 // Deps is the part of deps.json that pictures and figures need (spec/records.md
 // §5, spec/deps.md §3), in file order.
 type Deps struct {
-	Source string
+	Source  string
+	Runtime string // whose ids they are, "" if the file does not say
 
 	Task   []uint64   // tasks with an id
 	Kernel [][3]int32 // [aic, aiv0, aiv1], −1 = unused; valid with HasKernel
@@ -62,6 +63,12 @@ func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
 		switch string(key) {
 		case "tasks":
 			d.each(d.taskEntry)
+		case "runtime":
+			if d.s.Peek() == jsonscan.String {
+				d.runtime = string(d.s.Text())
+			} else {
+				d.s.Skip()
+			}
 		case "edges":
 			d.noEdges = d.s.Peek() != jsonscan.Array
 			d.each(d.edge)
@@ -77,7 +84,7 @@ func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	return &Deps{
-		Source: name, NoEdges: d.noEdges, Skipped: d.skipped,
+		Source: name, Runtime: d.runtime, NoEdges: d.noEdges, Skipped: d.skipped,
 		Task: d.task.flat(), Kernel: d.kernel.flat(), Block: d.block.flat(), Has: d.has.flat(),
 		Pred: d.pred.flat(), Succ: d.succ.flat(),
 	}, nil
@@ -91,6 +98,7 @@ type depsReader struct {
 	has        column[uint8]
 	pred, succ column[uint64]
 	noEdges    bool
+	runtime    string
 	skipped    int64 // edges without two ids
 }
 

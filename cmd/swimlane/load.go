@@ -138,6 +138,7 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 		}
 		return err
 	}
+	foreign := l.otherRuntime(deps)
 	l.timeline.Attach(l.graph)
 	l.warnPassedOver()
 	for _, w := range l.names.Warnings {
@@ -145,12 +146,27 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 	}
 	l.warnings = append(l.warnings, l.timeline.Rec.Warnings...)
 	l.warnings = append(l.warnings, l.timeline.Warnings...)
+	if foreign != "" {
+		l.warn("graph-of-another-runtime", 1, "%s", foreign)
+	}
 	l.depsWarnings(o, deps, depsErr)
 	l.warnForeignGraph()
 	l.warnUnusedNames()
 	l.warnLosses()
 	l.warnSkew()
 	return nil
+}
+
+// otherRuntime drops a graph whose ids mean other tasks because another runtime
+// made them, and says so (spec/newest.md §12).
+func (l *loaded) otherRuntime(deps *capture.Deps) string {
+	own := l.timeline.Rec.Meta.Runtime
+	if deps == nil || deps.Runtime == "" || own == "" || deps.Runtime == own {
+		return ""
+	}
+	l.graph, l.hasDeps, l.edges = nil, false, false
+	return fmt.Sprintf("%s is a graph of the runtime '%.40s', the capture is one of '%s'; their task ids do not mean the same tasks, so it is not used",
+		l.deps, deps.Runtime, own)
 }
 
 // fromStdin tells whether the capture is the standard input, which has nothing beside it.
