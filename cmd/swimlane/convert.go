@@ -173,6 +173,7 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	counts.Bytes = out.written()
 	p.done()
 	l.warnings = append(l.warnings, pic.Report.Warnings...)
+	o.part.warnEmpty(l, pic.Trace(), left, counts.Slices)
 	if o.overhead && !l.edges {
 		l.warn("overhead-without-deps", 1, "--overhead needs deps.json for task readiness; no deps found, Overhead Analysis track skipped.")
 	} else if o.overhead && pic.Report.OverheadPoints == 0 {

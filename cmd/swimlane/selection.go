@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"swimlane/capture"
 	"swimlane/internal/draw"
 	"swimlane/internal/names"
 	"swimlane/trace"
@@ -81,6 +84,7 @@ func (o *selectOptions) check(cmd *cobra.Command) error {
 // only finds the tasks that are drawn.
 func (o *selectOptions) only(l *loaded) (draw.Only, error) {
 	only := draw.Only{Func: o.fn}
+	o.warnFunctions(l)
 	if len(o.tasks) == 0 {
 		return only, nil
 	}
@@ -93,6 +97,9 @@ func (o *selectOptions) only(l *loaded) (draw.Only, error) {
 			return only, usageError{fmt.Errorf("invalid --task %q: expected an id as labels show it, such as %s, or a number", text, names.AppendTaskID(nil, ids, 1<<33|5))}
 		}
 		only.Tasks[id] = true
+		if !l.mentions(id) {
+			l.warn("nothing-selected", 1, "--task %s: neither the records nor the graph know this task", strings.TrimSpace(text))
+		}
 		if l.graph != nil {
 			if n, ok := l.graph.Node(id); ok {
 				nodes = append(nodes, n)
@@ -108,6 +115,93 @@ func (o *selectOptions) only(l *loaded) (draw.Only, error) {
 		}
 	}
 	return only, nil
+}
+
+// warnFunctions says that no task ran what --func asks for.
+func (o *selectOptions) warnFunctions(l *loaded) {
+	if o.fn == "" {
+		return
+	}
+	ran := map[string]bool{}
+	last := int32(math.MinInt32)
+	for _, f := range l.timeline.Rows.Func {
+		if f == last {
+			continue
+		}
+		last = f
+		ran[l.names.Map.TaskFunction(int64(f), false)] = true
+	}
+	if found := slices.Sorted(maps.Keys(ran)); !anyMatch(o.fn, found) {
+		l.warn("nothing-selected", 1, "--func %q fits no function that ran; the capture has %s", o.fn, someOf(found))
+	}
+}
+
+// warnEmpty says which of the other options left no bar. all is the whole
+// picture, shown what is left of its bars.
+func (o *selectOptions) warnEmpty(l *loaded, all *trace.Picture, left *trace.Left, shown int64) {
+	if left == nil || shown > 0 || len(all.Lanes) == 0 {
+		return
+	}
+	switch {
+	case left.Lanes == len(all.Lanes):
+		var found []string
+		for _, lane := range all.Lanes {
+			found = append(found, lane.Name)
+		}
+		l.warn("nothing-selected", 1, "--lane %q fits no lane; the picture has %s", o.lane, someOf(slices.Compact(found)))
+	case o.windowed && left.Slices.Load() > 0:
+		l.warn("nothing-selected", 1, "--from and --to: no bar lies in this window")
+	}
+}
+
+func anyMatch(glob string, texts []string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		ok, _ := path.Match(glob, text)
+		return ok
+	})
+}
+
+// someOf lists the first few of many names.
+func someOf(found []string) string {
+	const most = 8
+	switch n := len(found); {
+	case n == 0:
+		return "none"
+	case n > most:
+		return fmt.Sprintf("%s and %s more", strings.Join(found[:most], ", "), thousands(int64(n-most)))
+	}
+	return strings.Join(found, ", ")
+}
+
+// mentions reports whether anything in the capture or its graph is about a task.
+func (l *loaded) mentions(id uint64) bool {
+	if l.graph != nil {
+		if _, ok := l.graph.Node(id); ok {
+			return true
+		}
+	}
+	if slices.Contains(l.timeline.Tasks.ID, id) {
+		return true
+	}
+	rec := l.timeline.Rec
+	for i := range rec.Streams {
+		p := &rec.Streams[i].Phases
+		for j, task := range p.Task {
+			if task == id && p.Flags[j]&capture.HasTask != 0 {
+				return true
+			}
+		}
+	}
+	for _, lanes := range [][]capture.Submits{rec.DeviceOrc, rec.HostOrc} {
+		for _, lane := range lanes {
+			for j, task := range lane.Task {
+				if task == id && lane.Has[j] {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // selection is the part of the picture that does not depend on tasks.

@@ -160,7 +160,7 @@ func unescape(out, b []byte) ([]byte, int) {
 	return utf8.AppendRune(out, 0x10000+(r-0xd800)<<10+(low-0xdc00)), 12
 }
 
-// hex4 reads the escape \uXXXX at the start of b.
+// hex4 reads the escape of four hexadecimal digits at the start of b.
 func hex4(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
