@@ -187,7 +187,7 @@ func TestDepsAgainstEncodingJSON(t *testing.T) {
 		if testing.Short() && large(path) {
 			continue
 		}
-		text := unpacked(t, path)
+		text := parity.Unpacked(t, path)
 		got, err := capture.ReadDeps(path, nil)
 		want, ok := jsonDeps(text)
 		if (err == nil) != ok {

@@ -16,7 +16,7 @@ func medium(b *testing.B, name string) string {
 	if _, err := os.Stat(path); err != nil {
 		path += ".gz"
 	}
-	text := unpacked(b, path)
+	text := parity.Unpacked(b, path)
 	plain := filepath.Join(b.TempDir(), name)
 	write(b, plain, text)
 	b.SetBytes(int64(len(text)))

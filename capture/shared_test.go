@@ -1,7 +1,6 @@
 package capture_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,27 +34,6 @@ func find(t *testing.T, root, suffix string) (paths []string) {
 		t.Fatal(err)
 	}
 	return paths
-}
-
-// unpacked returns a file's content as the tools see it.
-func unpacked(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // large says whether a file takes seconds to check; -short leaves those out.
@@ -229,7 +207,7 @@ func TestValuesAgainstEncodingJSON(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		checkAgainstJSON(t, path, rec, unpacked(t, path))
+		checkAgainstJSON(t, path, rec, parity.Unpacked(t, path))
 		n++
 	}
 	if n < 150 {
@@ -250,7 +228,7 @@ func TestReaderChunks(t *testing.T) {
 		if large(path) && !strings.Contains(path, "tmr_paged_attention_medium_l4_deps") {
 			continue
 		}
-		text := string(unpacked(t, path))
+		text := string(parity.Unpacked(t, path))
 		want, wantErr := capture.ReadFrom(strings.NewReader(text), path, capture.Options{Extras: true})
 		for name, r := range cut {
 			if len(text) > 1<<20 && testing.Short() {
@@ -289,7 +267,7 @@ func TestSectionOrder(t *testing.T) {
 		if large(path) {
 			continue
 		}
-		text := unpacked(t, path)
+		text := parity.Unpacked(t, path)
 		var parts map[string]json.RawMessage
 		if json.Unmarshal(text, &parts) != nil {
 			continue

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"swimlane/internal/draw"
+	"swimlane/internal/parity"
 	"swimlane/trace/chrome"
 )
 
@@ -73,22 +73,9 @@ func TestField64Outputs(t *testing.T) {
 				text := []byte(stdoutOf(t, append([]string{words[0], capture}, words[1:]...)...))
 				switch {
 				case strings.HasSuffix(args, "OUT"):
-					if text, err = os.ReadFile(place); err != nil {
-						t.Fatal(err)
-					}
+					text = parity.Unpacked(t, place)
 				case strings.HasSuffix(args, ".gz"):
-					f, err := os.Open(place + ".gz")
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer f.Close()
-					z, err := gzip.NewReader(f)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if text, err = io.ReadAll(z); err != nil {
-						t.Fatal(err)
-					}
+					text = parity.Unpacked(t, place+".gz")
 				}
 				var numbers []string
 				if strings.HasSuffix(args, "csv") {

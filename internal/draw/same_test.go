@@ -2,11 +2,9 @@ package draw_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -44,29 +42,15 @@ func decode(t *testing.T, text []byte) object {
 	return o
 }
 
-// plain reads a file that may be stored packed.
+// plain reads a file that may be stored packed; nil if there is none.
 func plain(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err == nil {
-		return b
+	for _, name := range []string{path, path + ".gz"} {
+		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			return parity.Unpacked(t, name)
+		}
 	}
-	f, err := os.Open(path + ".gz")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = io.ReadAll(z); err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return nil
 }
 
 // realCaptures are captures of every shape: archived and present form, 50 MHz

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"swimlane/internal/parity"
 )
 
 // source is one Go file of the tree.
@@ -37,7 +39,7 @@ var moduleLine = regexp.MustCompile(`(?m)^module (\S+)$`)
 // open parses the tree.
 func open(t *testing.T) *house {
 	t.Helper()
-	h := &house{root: root(t), fset: token.NewFileSet()}
+	h := &house{root: parity.Root(t), fset: token.NewFileSet()}
 	m := moduleLine.FindStringSubmatch(h.read(t, "go.mod"))
 	if m == nil {
 		t.Fatal("go.mod names no module")
@@ -72,25 +74,6 @@ func open(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	return h
-}
-
-// root is the directory of go.mod.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the working directory")
-		}
-		dir = parent
-	}
 }
 
 // read returns a text file of the tree.

@@ -1,7 +1,6 @@
 package names_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -24,15 +23,6 @@ func sharedCaptures(t *testing.T) string {
 // and the names of its processes.
 func referenceTrace(t *testing.T, dir string) (labels, processes map[string]bool) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dir, "reference", "trace.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var trace struct {
 		TraceEvents []struct {
 			Name string
@@ -40,7 +30,7 @@ func referenceTrace(t *testing.T, dir string) (labels, processes map[string]bool
 			Args struct{ Name string }
 		}
 	}
-	if err := json.NewDecoder(z).Decode(&trace); err != nil {
+	if err := json.Unmarshal(parity.Unpacked(t, filepath.Join(dir, "reference", "trace.json.gz")), &trace); err != nil {
 		t.Fatal(err)
 	}
 	labels, processes = map[string]bool{}, map[string]bool{}

@@ -2,10 +2,8 @@ package parity
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,20 +20,7 @@ type tree struct {
 // load decodes a reference trace.
 func load(t *testing.T, path string) *tree {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decode(t, data)
+	return decode(t, Unpacked(t, path))
 }
 
 func decode(t *testing.T, data []byte) *tree {

@@ -195,15 +195,6 @@ func TestReferenceCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var doc struct {
 		TraceEvents []struct {
 			Ph       string
@@ -211,7 +202,7 @@ func TestReferenceCounts(t *testing.T) {
 			Name     string
 		} `json:"traceEvents"`
 	}
-	if err := json.NewDecoder(zr).Decode(&doc); err != nil {
+	if err := json.Unmarshal(parity.Unpacked(t, path), &doc); err != nil {
 		t.Fatal(err)
 	}
 	phs := map[string]int64{}
