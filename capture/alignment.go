@@ -120,25 +120,25 @@ func (c *Collection) Whole() bool {
 	return !c.Incomplete && (c.Verdict == "" || c.Verdict == "published")
 }
 
-func (d *reader) collection() {
-	c := &Collection{}
+func (d *reader) collection(text *[]byte) {
 	if d.s.Peek() != jsonscan.Object {
-		d.s.Skip()
+		d.keep(text)
 		return
 	}
-	d.object(func(key string) {
+	c := &Collection{}
+	d.keepObject(text, func(key string, text *[]byte) {
 		switch key {
 		case "run_epoch":
-			c.RunEpoch = d.optInt()
+			c.RunEpoch = d.keepInt(text)
 		case "verdict":
-			c.Verdict = d.text()
+			c.Verdict = d.keepText(text)
 		case "metadata_complete":
 			c.Incomplete = d.s.Peek() == jsonscan.False
-			d.s.Skip()
+			d.keep(text)
 		case "not_received_buffers":
-			c.NotReceived = d.count()
+			c.NotReceived = d.keepCount(text)
 		default:
-			d.s.Skip()
+			d.keep(text)
 		}
 	})
 	d.out.Meta.Collection = c

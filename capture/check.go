@@ -1,7 +1,9 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"swimlane/internal/jsonscan"
 )
@@ -42,6 +44,7 @@ func (d *reader) finish() error {
 	d.settleAlignment()
 	d.warnCollection()
 	d.warnUnknown()
+	slices.SortFunc(out.Further, func(a, b Field) int { return cmp.Compare(a.Key, b.Key) })
 	return nil
 }
 
@@ -168,6 +171,9 @@ func (d *reader) checkRuntime() {
 			"A task id has no self-describing layout, so an unrecognised runtime cannot be decoded by guessing.", source, runtime, RuntimeHBG, RuntimeTMR)
 	}
 	d.out.Meta.Runtime = runtime
+	if o := d.out.Meta.Origin; o != nil && o.HasSeam {
+		d.out.Dialect.SeamCountsUploads = o.Seam
+	}
 	if e := d.errs[stepRuntime]; e != nil {
 		e.Class = ErrUnsupported
 	}

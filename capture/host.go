@@ -125,12 +125,6 @@ func (d *reader) submit(from, to string, host bool) (r submit) {
 					r.extra = strconv.AppendInt(appendKey(r.extra, "run_epoch"), r.epoch.V, 10)
 				}
 			}
-		case "kind":
-			if host {
-				d.keepField(&r.extra, key)
-				continue
-			}
-			s.Skip() // the phase of the model stands for it (spec/records.md §4.5)
 		default:
 			d.keepField(&r.extra, key)
 		}

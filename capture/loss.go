@@ -11,7 +11,7 @@ import (
 // sumLoss gathers what the file says was lost (spec/records.md §9 no. 14).
 func (d *reader) sumLoss() {
 	l := &d.out.Loss
-	*l = Loss{Accounting: l.Accounting}
+	*l = Loss{Accounting: l.Accounting, Kinds: l.Kinds}
 	for i := range d.out.Streams {
 		s := &d.out.Streams[i]
 		l.Streams = addCount(l.Streams, s.Dropped)

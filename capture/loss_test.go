@@ -21,6 +21,7 @@ func TestDeclaredLoss(t *testing.T) {
 	kinds := func(counts string) doc {
 		return meta(`"capture_accounting": {"policy": "drop", "kinds": {"AICPU_TASK": {"total": 9, "collected": 9}, "AICORE_TASK": ` + counts + `}, "stalls": {"count": 1, "real_ns": 5}}`)
 	}
+	aicore := func(n int64) []capture.KindLoss { return []capture.KindLoss{{Kind: "AICORE_TASK", N: n}} }
 	tests := []struct {
 		d    doc
 		want capture.Loss
@@ -32,11 +33,11 @@ func TestDeclaredLoss(t *testing.T) {
 		{stream(`{"truncated": true}`), capture.Loss{Declared: true}},
 		{stream(`{"dropped": -2, "truncated": "yes"}`), capture.Loss{}},
 		{kinds(`{"total": 9, "collected": 9, "dropped": 0, "host_lost": 0, "unflushed": 0}`), capture.Loss{}},
-		{kinds(`{"dropped": 3}`), capture.Loss{Accounting: 3, Declared: true}},
-		{kinds(`{"host_lost": 4}`), capture.Loss{Accounting: 4, Declared: true}},
-		{kinds(`{"unflushed": 5}`), capture.Loss{Accounting: 5, Declared: true}},
-		{kinds(`{"total": 100, "collected": 88, "dropped": 3, "host_lost": 4, "unflushed": 5}`), capture.Loss{Accounting: 12, Declared: true}},
-		{kinds(`{"dropped": 9223372036854775807, "host_lost": 9223372036854775807, "unflushed": -1}`), capture.Loss{Accounting: math.MaxInt64, Declared: true}},
+		{kinds(`{"dropped": 3}`), capture.Loss{Accounting: 3, Kinds: aicore(3), Declared: true}},
+		{kinds(`{"host_lost": 4}`), capture.Loss{Accounting: 4, Kinds: aicore(4), Declared: true}},
+		{kinds(`{"unflushed": 5}`), capture.Loss{Accounting: 5, Kinds: aicore(5), Declared: true}},
+		{kinds(`{"total": 100, "collected": 88, "dropped": 3, "host_lost": 4, "unflushed": 5}`), capture.Loss{Accounting: 12, Kinds: aicore(12), Declared: true}},
+		{kinds(`{"dropped": 9223372036854775807, "host_lost": 9223372036854775807, "unflushed": -1}`), capture.Loss{Accounting: math.MaxInt64, Kinds: aicore(math.MaxInt64), Declared: true}},
 		{kinds(`5`), capture.Loss{}},
 		{meta(`"capture_accounting": [{"dropped": 3}]`), capture.Loss{}},
 		{meta(`"host_capture": {"status": "complete", "dropped_records": 0}`), capture.Loss{}},

@@ -23,47 +23,60 @@ func (d *reader) metadata() {
 		if s.TakeNull() {
 			continue
 		}
-		switch name {
-		case "clock_freq_hz":
-			d.clock = s.Int()
-		case "core_types":
-			m.CoreTypes = d.coreTypes()
-		case "core_to_thread":
-			m.CoreToThread = d.coreToThread()
-		case "orchestrator_source":
-			m.OrchestratorSource = d.text()
-		case "timeline_relation":
-			m.TimelineRelation = d.text()
-		case "host_orchestration_origin_ns":
-			m.HostOriginNs = s.Uint64()
-		case "host_timeline_origin_ns":
-			m.TimelineOriginNs = s.Uint64()
-		case "host_clock_domain_id":
-			m.ClockDomain = d.text()
-		case "runtime":
-			m.Runtime = d.text()
-		case "host_capture":
-			d.hostCapture()
-		case "capture_accounting":
-			d.accounting()
-		case "co_captured":
-			m.CoCaptured = d.strings()
-		case "clock_alignment":
-			d.clockAlignment()
-		case "collection":
-			d.collection()
-		case "run_boundaries":
-			d.runBoundaries()
-		case "dropped_run_boundaries":
-			d.bounds.dropped = d.count()
-		case "num_cores", "orchestrator_clock_domain", "device_clock_domain", "host_timestamp_resolution_ns",
-			"host_timestamp_quantization_ns", "clock_anchors":
-			s.Skip() // informational, or not consumed by offline tools
-		default:
-			d.unknown = append(d.unknown, "metadata."+name)
-			s.Skip()
+		text := d.metadataField(name)
+		if d.opt.Extras && text != nil {
+			m.Further = append(m.Further, Field{name, text})
 		}
 	}
+}
+
+// metadataField reads one value of the metadata. The text of what has no typed
+// place is returned, if that is asked for.
+func (d *reader) metadataField(name string) (text []byte) {
+	s, m := d.s, &d.out.Meta
+	switch name {
+	case "clock_freq_hz":
+		d.clock = s.Int()
+	case "core_types":
+		m.CoreTypes = d.coreTypes()
+	case "core_to_thread":
+		m.CoreToThread = d.coreToThread()
+	case "orchestrator_source":
+		m.OrchestratorSource = d.text()
+	case "timeline_relation":
+		m.TimelineRelation = d.text()
+	case "host_orchestration_origin_ns":
+		m.HostOriginNs = s.Uint64()
+	case "host_timeline_origin_ns":
+		m.TimelineOriginNs = s.Uint64()
+	case "host_clock_domain_id":
+		m.ClockDomain = d.text()
+	case "runtime":
+		m.Runtime = d.text()
+	case "host_capture":
+		d.hostCapture()
+	case "capture_accounting":
+		d.accounting(&text)
+	case "co_captured":
+		m.CoCaptured = d.strings()
+	case "clock_alignment":
+		d.clockAlignment()
+	case "collection":
+		d.collection(&text)
+	case "run_boundaries":
+		d.runBoundaries()
+	case "dropped_run_boundaries":
+		d.bounds.dropped = d.count()
+	case "converted_from":
+		d.origin()
+	case "num_cores", "orchestrator_clock_domain", "device_clock_domain", "host_timestamp_resolution_ns",
+		"host_timestamp_quantization_ns", "clock_anchors":
+		d.keep(&text) // informational, or not consumed by offline tools
+	default:
+		d.unknown = append(d.unknown, "metadata."+name)
+		d.keep(&text)
+	}
+	return text
 }
 
 // coreTypes interns the two words, so that a table of many cores costs nothing.
@@ -183,22 +196,27 @@ func (d *reader) rawCount(h *HostCapture) OptInt {
 }
 
 // accounting sums the losses that the collector counted (spec/collector.md §7.3).
-func (d *reader) accounting() {
-	s := d.s
-	d.object(func(key string) {
+func (d *reader) accounting(text *[]byte) {
+	d.keepObject(text, func(key string, text *[]byte) {
 		if key != "kinds" {
-			s.Skip()
+			d.keep(text)
 			return
 		}
-		d.object(func(string) {
-			d.object(func(key string) {
+		d.keepObject(text, func(kind string, text *[]byte) {
+			var lost int64
+			d.keepObject(text, func(key string, text *[]byte) {
 				switch key {
 				case "dropped", "host_lost", "unflushed":
-					d.out.Loss.Accounting = addCount(d.out.Loss.Accounting, d.count())
+					lost = addCount(lost, d.keepCount(text))
 				default:
-					s.Skip()
+					d.keep(text)
 				}
 			})
+			if lost > 0 {
+				l := &d.out.Loss
+				l.Accounting = addCount(l.Accounting, lost)
+				l.Kinds = append(l.Kinds, KindLoss{kind, lost})
+			}
 		})
 	})
 }
@@ -285,6 +303,24 @@ func (d *reader) keepCount(dst *[]byte) int64 {
 		*dst = strconv.AppendInt(*dst, n, 10)
 	}
 	return n
+}
+
+// keepObject walks an object; any other value is passed over.
+func (d *reader) keepObject(dst *[]byte, field func(key string, dst *[]byte)) {
+	if d.s.Peek() != jsonscan.Object {
+		d.keep(dst)
+		return
+	}
+	var fields []byte
+	d.object(func(key string) {
+		if d.opt.Extras {
+			fields = appendKey(fields, key)
+		}
+		field(key, &fields)
+	})
+	if d.opt.Extras {
+		*dst = append(append(append(*dst, '{'), fields...), '}')
+	}
 }
 
 // object walks an object; any other value is passed over.

@@ -321,19 +321,12 @@ func joinFields(parts [][]byte) []byte {
 	var order []string
 	value := map[string][]byte{}
 	for _, fields := range parts {
-		s := jsonscan.New(strings.NewReader("{" + string(fields) + "}"))
-		s.BeginObject()
-		for {
-			key, ok := s.Key()
-			if !ok {
-				break
-			}
-			name := string(key)
+		eachField(append(append([]byte{'{'}, fields...), '}'), func(name string, text []byte) {
 			if value[name] == nil {
 				order = append(order, name)
 			}
-			value[name] = s.Raw(nil)
-		}
+			value[name] = text
+		})
 	}
 	var out []byte
 	for k, name := range order {
@@ -344,4 +337,18 @@ func joinFields(parts [][]byte) []byte {
 		out = append(out, value[name]...)
 	}
 	return out
+}
+
+// eachField calls field for every key of an object that was read before.
+func eachField(object []byte, field func(key string, value []byte)) {
+	s := jsonscan.New(bytes.NewReader(object))
+	s.BeginObject()
+	for {
+		key, ok := s.Key()
+		if !ok {
+			return
+		}
+		name := string(key)
+		field(name, s.Raw(nil))
+	}
 }

@@ -211,11 +211,19 @@ func (d *reader) document() {
 			d.uploads()
 		case "tasks":
 			// Joined files of the time before cycles: refused by their missing clock.
-			s.Skip()
+			d.keepSection(name)
 		default:
 			d.unknown = append(d.unknown, name)
-			s.Skip()
+			d.keepSection(name)
 		}
+	}
+}
+
+// keepSection passes over a section that no reader knows.
+func (d *reader) keepSection(name string) {
+	var text []byte
+	if d.keep(&text); text != nil {
+		d.out.Further = append(d.out.Further, Field{name, text})
 	}
 }
 

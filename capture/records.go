@@ -30,6 +30,9 @@ type Records struct {
 	// HostListed: host_orchestrator_phases is not empty, if only of lanes without records.
 	HostListed bool
 
+	// Further are the top-level keys that no reader knows; nil unless asked for.
+	Further []Field
+
 	Loss     Loss
 	Warnings []Warning
 }
@@ -57,6 +60,14 @@ type Metadata struct {
 	Runtime            string      // "" if neither the file nor its streams name one
 	Alignment          *Alignment  // nil if none is saved
 	Collection         *Collection // nil unless the run was retained
+	Origin             *Origin     // nil unless the file was written by Conversion.Write
+	Further            []Field     // what has no place above; nil unless asked for
+}
+
+// Field is a key of an object and the text of its value.
+type Field struct {
+	Key  string
+	JSON []byte
 }
 
 // CoreType returns the type of a core: "aiv" for cores beyond the table (spec/records.md §4.4).
@@ -92,10 +103,17 @@ type OptInt struct {
 
 // Loss is what the file itself says was lost.
 type Loss struct {
-	Accounting int64 // records, from metadata.capture_accounting
-	Streams    int64 // phase records, from the streams' capture objects
-	Host       int64 // host submit records
-	Declared   bool  // any of these, or a stream marked truncated
+	Accounting int64      // records, from metadata.capture_accounting
+	Kinds      []KindLoss // the parts of Accounting, in the order of the file
+	Streams    int64      // phase records, from the streams' capture objects
+	Host       int64      // host submit records
+	Declared   bool       // any of these, or a stream marked truncated
+}
+
+// KindLoss is what a collector lost of one kind of records (spec/collector.md §7.3).
+type KindLoss struct {
+	Kind string // "AICORE_TASK", …
+	N    int64
 }
 
 // TaskRows are the kernel rows of aicore_tasks, in file order.
@@ -140,6 +158,7 @@ type Stream struct {
 	Dropped      int64
 	Truncated    bool
 	Raw          []byte // the descriptive fields as an object, as the file has them; nil unless asked for, and where it has none
+	Further      []byte // further keys as "key":value,…; nil unless asked for
 	Phases       Phases
 }
 

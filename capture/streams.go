@@ -184,35 +184,23 @@ func (d *reader) streamField(st *Stream, t *descriptor, key string) {
 	case "capture":
 		d.streamCapture(st, &t.capture)
 	default:
-		d.s.Skip()
+		d.keepField(&st.Further, []byte(key))
 	}
 }
 
 // streamCapture reads what a stream says about its completeness.
 func (d *reader) streamCapture(st *Stream, text *[]byte) {
-	s := d.s
-	if s.Peek() != jsonscan.Object {
-		d.keep(text)
-		return
-	}
-	var fields []byte
-	d.object(func(key string) {
-		if d.opt.Extras {
-			fields = appendKey(fields, key)
-		}
+	d.keepObject(text, func(key string, text *[]byte) {
 		switch key {
 		case "dropped":
-			st.Dropped = max(d.keepCount(&fields), 0)
+			st.Dropped = max(d.keepCount(text), 0)
 		case "truncated":
-			st.Truncated = s.Peek() == jsonscan.True
-			d.keep(&fields)
+			st.Truncated = d.s.Peek() == jsonscan.True
+			d.keep(text)
 		default:
-			d.keep(&fields)
+			d.keep(text)
 		}
 	})
-	if d.opt.Extras {
-		*text = append(append([]byte{'{'}, fields...), '}')
-	}
 }
 
 // badStream remembers the first fault inside a stream; nil is none.

@@ -28,6 +28,7 @@ type inputOptions struct {
 	nameless                          bool    // names are not wanted
 	mayLackDeps                       bool    // a graph that was named may be missing
 	verbose                           bool
+	keepRecords                       bool // loaded.original is wanted
 	stdin                             io.Reader // what the capture - is
 }
 
@@ -68,6 +69,8 @@ type loaded struct {
 	names    names.Result
 	nameless bool // names were not wanted
 	timeline *timeline.Timeline
+	original *capture.Records // as read, if that is asked for
+	runtime  string           // that the graph names, "" if it names none
 	warnings []capture.Warning
 	printed  int      // warnings printed already
 	inputs   []string // what no output may overwrite
@@ -116,6 +119,10 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 			StreamsByAppearance: o.streamOrder != nil && o.streamOrder.value == "appearance", Extras: extras, Progress: p.part(),
 		})
 		if err == nil {
+			if o.keepRecords {
+				own := *rec // joining takes columns away
+				l.original = &own
+			}
 			// The graph is the larger file as a rule: join while it is still being read.
 			l.timeline, err = timeline.Join(rec)
 		}
@@ -137,6 +144,9 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 			return fmt.Errorf("cannot read %s: %s", l.records, text)
 		}
 		return err
+	}
+	if deps != nil {
+		l.runtime = deps.Runtime
 	}
 	foreign := l.otherRuntime(deps)
 	l.timeline.Attach(l.graph)

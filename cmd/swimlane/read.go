@@ -11,6 +11,7 @@ import (
 
 func newRead(e *env) *cobra.Command {
 	o := &inputOptions{nameless: true, stdin: e.stdin}
+	var as formOptions
 	place := toStdout
 	cmd := &cobra.Command{
 		Use:   "read [CAPTURE]",
@@ -22,17 +23,29 @@ capture's zero. Values that a capture does not have are absent. One row a line,
 so line tools work too; task ids are numbers of 64 bits. Functions are ids, -1
 without a task graph.
 
+With --as it prints the capture itself, in one of two forms of records file: gs
+has schema_version 1 and is what older tools read, newest is what today's runtimes
+write. The picture stays the same, but for what the two write differently: ids and
+labels of tasks, runs, names of AICore schedulers' lanes. If a form cannot hold all
+of a capture, nothing is written, and the message says what would be lost.
+
 CAPTURE is what convert takes. An output called .gz is compressed. With --verbose,
 what is read and found goes to the standard error.`,
 		Example: `  swimlane read | jq '[.tasks[].duration_us] | add'
-  swimlane read chip_swimlane_records.json -o model.json`,
+  swimlane read chip_swimlane_records.json -o model.json
+  swimlane read chip_swimlane_records.json --as gs -o older/chip_swimlane_records.json`,
 		Args: atMostOne("CAPTURE"),
 	}
 	o.namelessFlags(cmd)
 	o.orderFlag(cmd)
 	cmd.Flags().VarP(file(&place), "output", "o", "output FILE, - for standard output")
 	cmd.MarkFlagFilename("output", "json", "gz")
+	as.flags(cmd)
 	cmd.RunE = runE(func(_ *cobra.Command, args []string) error {
+		if err := as.check(cmd); err != nil {
+			return err
+		}
+		o.keepRecords = as.wanted
 		l, err := find(first(args), o)
 		if err != nil {
 			return err
@@ -44,6 +57,13 @@ what is read and found goes to the standard error.`,
 		defer out.discard()
 		if err := l.show(e, o, true); err != nil {
 			return err
+		}
+		if as.wanted {
+			conv, err := as.convert(e, l)
+			if err != nil {
+				return err
+			}
+			return out.close(conv.Write(out))
 		}
 		return out.close(model.Write(out, l.timeline, draw.Metadata(l.timeline)))
 	})
@@ -63,7 +83,9 @@ func (l *loaded) show(e *env, o *inputOptions, extras bool) error {
 	if err := l.read(o, p, extras); err != nil {
 		return err
 	}
-	l.warnFunctionless()
+	if !o.keepRecords { // a records file names no functions
+		l.warnFunctionless()
+	}
 	p.done()
 	v.capture(l)
 	l.printWarnings(e.stderr)

@@ -119,10 +119,17 @@ func orList(words []string) string {
 type choice struct {
 	value string
 	of    []string
+	word  string // stands for the values in the usage, where they are too long
 }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.of, "|") }
+
+func (c *choice) Type() string {
+	if c.word != "" {
+		return c.word
+	}
+	return strings.Join(c.of, "|")
+}
 
 func (c *choice) Set(v string) error {
 	if !slices.Contains(c.of, v) {
@@ -144,8 +151,16 @@ func (f *fileValue) Type() string       { return "FILE" }
 
 // choose adds a flag with fixed values, the first of which is the default.
 func choose(cmd *cobra.Command, name, usage string, of ...string) *choice {
-	c := &choice{value: of[0], of: of}
+	return addChoice(cmd, name, usage, &choice{value: of[0], of: of})
+}
+
+// option adds a flag with fixed values, for which word stands, that has no default.
+func option(cmd *cobra.Command, name, word, usage string, of ...string) *choice {
+	return addChoice(cmd, name, usage, &choice{of: of, word: word})
+}
+
+func addChoice(cmd *cobra.Command, name, usage string, c *choice) *choice {
 	cmd.Flags().Var(c, name, usage)
-	cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.of, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -375,6 +375,7 @@ func (m *writer) orchestrator() {
 				}
 				if !host {
 					m.run(runAt(s.Run, j))
+					m.names = append(m.names, "kind") // phase stands for it (spec/records.md §4.5)
 				}
 				m.furtherAt(s.Extra, j)
 				m.raw("}")

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"swimlane/capture"
+	"swimlane/internal/draw"
+	"swimlane/timeline"
+)
+
+// formOptions say in which form read writes a capture.
+type formOptions struct {
+	as, runtime *choice
+	wanted      bool // a records file, not the model
+}
+
+const asModel = "model"
+
+func (o *formOptions) flags(cmd *cobra.Command) {
+	o.as = choose(cmd, "as", "what to print: the model, or the capture in one of two forms of records file",
+		append([]string{asModel}, capture.FormNames...)...)
+	o.runtime = option(cmd, "runtime", "NAME", "with --as newest: "+orList([]string{capture.RuntimeHBG, capture.RuntimeTMR})+", if the capture does not say which",
+		capture.RuntimeHBG, capture.RuntimeTMR)
+}
+
+// check refuses options that make no sense together.
+func (o *formOptions) check(cmd *cobra.Command) error {
+	o.wanted = o.as.value != asModel
+	if cmd.Flags().Changed("runtime") && !o.wanted {
+		return usageError{errors.New("--runtime goes with --as: say which form the capture is to have")}
+	}
+	return nil
+}
+
+// convert prepares the capture to be written in the form, if that loses nothing.
+func (o *formOptions) convert(e *env, l *loaded) (*capture.Conversion, error) {
+	form, _ := capture.ParseForm(o.as.value)
+	runtime := o.runtime.value
+	if runtime == "" {
+		runtime = l.runtime
+	}
+	conv, err := capture.Convert(l.original, form, runtime)
+	if errors.Is(err, capture.ErrNoRuntime) {
+		return nil, usageError{fmt.Errorf("%s does not name its runtime, which --as %s writes, because it says how task ids are built: name it with --runtime %s",
+			l.records, form, strings.Join(o.runtime.of, " or --runtime "))}
+	}
+	if err != nil {
+		return nil, err
+	}
+	lost := conv.Lost()
+	moved, err := l.moved(conv)
+	if err != nil {
+		return nil, err
+	}
+	if lost = append(lost, moved...); len(lost) > 0 {
+		return nil, fmt.Errorf("%s cannot be written as %s, which would lose:\n  - %s", l.records, form, strings.Join(lost, "\n  - "))
+	}
+	for _, n := range conv.Notes() {
+		fmt.Fprintln(e.stderr, "Note: "+n)
+	}
+	return conv, nil
+}
+
+// moved says what the rules of another form would put elsewhere in the picture,
+// and what the graph would no longer mean.
+func (l *loaded) moved(conv *capture.Conversion) (out []string, err error) {
+	then, err := timeline.Join(conv.Records())
+	if err != nil {
+		return nil, err
+	}
+	now := l.timeline
+	names := draw.ThreadNames(now)
+	for n := range now.Streams {
+		a, b := &now.Streams[n], &then.Streams[n]
+		if !slices.Equal(a.Nested, b.Nested) {
+			out = append(out, fmt.Sprintf("the lane of resolve records of %s: they lie inside others here, and by the form's rules not, or the reverse", names[n]))
+		}
+		if a.Resolver != b.Resolver {
+			out = append(out, fmt.Sprintf("the role of %s, which decides where the ready queues are sampled", names[n]))
+		}
+	}
+	if l.graph == nil {
+		return out, nil
+	}
+	renamed := 0
+	for n := range int32(l.graph.Nodes()) {
+		if id := l.graph.ID(n); conv.Renames(id) || !conv.Holds(id) {
+			renamed++
+		}
+	}
+	if renamed > 0 {
+		them := "them"
+		if renamed == 1 {
+			them = "it"
+		}
+		out = append(out, fmt.Sprintf("%s of the graph: %s numbers %s as the capture does now", count(int64(renamed), "task"), l.deps, them))
+	}
+	return out, nil
+}
