@@ -28,7 +28,7 @@ type inputOptions struct {
 	nameless                          bool    // names are not wanted
 	mayLackDeps                       bool    // a graph that was named may be missing
 	verbose                           bool
-	keepRecords                       bool // loaded.original is wanted
+	keepRecords                       bool      // loaded.original is wanted
 	stdin                             io.Reader // what the capture - is
 }
 
