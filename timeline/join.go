@@ -19,9 +19,10 @@ func (t *Timeline) join() {
 	kOrder := k.Keys().Order()
 	pick := make([]int32, 0, k.Len()) // kernel rows in the order of the result
 	var partner []int32               // their scheduler rows, −1 if none
+	qOrder := q.Keys().Order()
 	if q.Len() > 0 {
 		partner = make([]int32, 0, k.Len())
-		match := t.match(kOrder)
+		match := t.match(kOrder, qOrder)
 		for s, row := range match {
 			if row >= 0 {
 				pick = append(pick, row)
@@ -45,6 +46,9 @@ func (t *Timeline) join() {
 		}
 		for _, row := range kOrder {
 			if !paired[row] {
+				if rec.Level >= 2 && q.Len() > 0 { // where no row has any, there is no lane to mark
+					t.loseUntimed(row)
+				}
 				pick = append(pick, row)
 				if partner != nil {
 					partner = append(partner, -1)
@@ -52,17 +56,18 @@ func (t *Timeline) join() {
 			}
 		}
 	}
+	t.loseTokens(kOrder, qOrder)
 	t.buildRows(pick, partner)
 	t.Rec.Tasks = capture.TaskRows{}
 	t.Rec.Sched.Core, t.Rec.Sched.Reg, t.Rec.Sched.Dispatch, t.Rec.Sched.Finish = nil, nil, nil, nil
 }
 
 // match returns for every scheduler row its kernel row, −1 if it has none.
-func (t *Timeline) match(kOrder []int32) []int32 {
+func (t *Timeline) match(kOrder, qOrder []int32) []int32 {
 	k, q := t.Rec.Tasks.Keys(), t.Rec.Sched.Keys()
 	out := make([]int32, len(q.Core))
 	a := 0
-	for _, s := range q.Order() {
+	for _, s := range qOrder {
 		for a < len(kOrder) && k.Compare(kOrder[a], q, s) < 0 {
 			a++
 		}
@@ -72,6 +77,7 @@ func (t *Timeline) match(kOrder []int32) []int32 {
 		}
 	}
 	t.warnUnmatched(out)
+	t.loseUnmatched(out)
 	return out
 }
 

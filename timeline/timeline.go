@@ -25,8 +25,9 @@ type Timeline struct {
 	// Graph is nil if the capture has no task graph.
 	Graph *taskgraph.Graph
 
-	Unmatched int64 // scheduler rows without a kernel row
-	Untimed   int64 // kernel rows without a scheduler row, in a capture of a level that has them
+	Unmatched int64  // scheduler rows without a kernel row
+	Untimed   int64  // kernel rows without a scheduler row, in a capture of a level that has them
+	Losses    []Loss // where records are missing
 	Warnings  []capture.Warning
 }
 
@@ -132,6 +133,8 @@ func Join(rec *capture.Records) (*Timeline, error) {
 		}
 	}
 	t.join()
+	t.loseStreams(base, last)
+	t.loseSubmits()
 	t.scanStreams()
 	t.assignThreads()
 	return t, nil

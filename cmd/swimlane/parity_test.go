@@ -100,6 +100,9 @@ func captureCases(t *testing.T, captures string) []parityCase {
 	return out
 }
 
+// lossy are the edge cases that lost records, which we mark.
+var lossy = []string{"unmatched_scheduler_rows", "host_capture_partial"}
+
 // edgeParityCases returns the edge cases that are drawn.
 func edgeParityCases(t *testing.T, captures string) []parityCase {
 	t.Helper()
@@ -114,7 +117,7 @@ func edgeParityCases(t *testing.T, captures string) []parityCase {
 		if slices.Contains(placedByOrder, name) {
 			flags = byOrder
 		}
-		options := parity.Options{UnknownKinds: name == "unknown_phase_kinds"}
+		options := parity.Options{UnknownKinds: name == "unknown_phase_kinds", LossMarks: slices.Contains(lossy, name)}
 		out = append(out, casesOf(dir, "edge/"+name, want.args[0], flags, options)...)
 		if hasReference(dir, "trace_by_order.json.gz") {
 			out = append(out, parityCase{"edge/" + name + "/by_order", dir, want.args[0],

@@ -101,7 +101,7 @@ func (s *summary) found(line func(string, ...any), table *stats.Table) {
 	for _, name := range slices.Sorted(maps.Keys(r.Unbound)) {
 		line("          %s left out: no bar lies where it would start or end%s", count(r.Unbound[name], name+" arrow"), noRecords(r.NoRecords))
 	}
-	line("  Lost:   %s", losses(s.l))
+	line("  Lost:   %s%s", losses(s.l), marked(r.LossLanes))
 	if len(r.Legacy) > 0 {
 		line("  Skipped: records of old kinds, which are not drawn: %s", counts(r.Legacy))
 	}
@@ -164,6 +164,13 @@ func moved(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(", %s moved to sub-lanes", count(int64(n), "overlapping bar"))
+}
+
+func marked(lanes int) string {
+	if lanes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; marked on %s, named … (lost)", count(int64(lanes), "lane"))
 }
 
 func violations(r *draw.Report) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"swimlane/capture"
+	"swimlane/internal/analysis/stats"
 )
 
 func (l *loaded) warn(code string, n int64, format string, args ...any) {
@@ -202,21 +203,27 @@ func (l *loaded) warnLosses() {
 
 // declaredLosses are the parts of what a file says was lost, in words, and their sum.
 func declaredLosses(loss *capture.Loss) (parts []string, n int64) {
-	for _, x := range []struct {
-		n          int64
-		what, more string
-	}{
-		{loss.Accounting, "record", " counted by the collector"},
-		{loss.Streams, "scheduler phase record", ""},
-		{loss.Host, "host submit record", ""},
-	} {
-		if x.n > 0 {
-			parts = append(parts, count(x.n, x.what)+x.more)
-			if n += x.n; n < 0 { // counts come from a file
+	add := func(lost int64, what string) {
+		if lost > 0 {
+			parts = append(parts, count(lost, what))
+			if n += lost; n < 0 { // counts come from a file
 				n = math.MaxInt64
 			}
 		}
 	}
+	phases := false
+	for _, k := range loss.Kinds {
+		add(k.N, stats.Printable(k.Kind)+" record")
+		phases = phases || k.Kind == "SCHED_PHASE"
+	}
+	const most = 8
+	if more := len(parts) - most; more > 0 {
+		parts = append(parts[:most], fmt.Sprintf("records of %s", count(int64(more), "more kind")))
+	}
+	if !phases { // the collector counts those of the streams too
+		add(loss.Streams, "scheduler phase record")
+	}
+	add(loss.Host, "host submit record")
 	return parts, n
 }
 

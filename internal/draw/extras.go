@@ -140,6 +140,9 @@ func (d *drawing) metadata() {
 			add("host_clock_domain_id", text(m.ClockDomain))
 		}
 	}
+	if lost := d.recordsLost(); lost != nil {
+		add("records_lost", lost)
+	}
 	if launches := d.t.Rec.Launches; launches != nil {
 		b := []byte{'['}
 		for i, l := range launches {

@@ -43,6 +43,26 @@ type group struct {
 	at   uint32 // place among the groups of its family, ascending
 	subs int    // at least 1
 	lane int32  // index of the first lane; the sub-lanes follow
+	lost bool   // records are missing, which a lane of its own shows
+	bare bool   // there is no other lane
+	// lossLane is the index of the lane of what was lost.
+	lossLane int32
+}
+
+// main is the number of lanes that bars lie on.
+func (g *group) main() int {
+	if g.bare {
+		return 0
+	}
+	return max(g.subs, 1)
+}
+
+// width is the number of all lanes.
+func (g *group) width() int {
+	if g.lost {
+		return max(g.main(), 1) + 1
+	}
+	return g.main()
 }
 
 // lanes adds the lanes of a family. Thread numbers are base + stride·place +
@@ -51,7 +71,7 @@ type group struct {
 func (p *Picture) lanes(process int, base, stride uint32, groups []group) (next uint32) {
 	places := uint32(0)
 	for i := range groups {
-		for uint32(max(groups[i].subs, 1)) > stride {
+		for uint32(groups[i].width()) > stride {
 			stride *= 10
 		}
 		places = max(places, groups[i].at+1)
@@ -67,16 +87,29 @@ func (p *Picture) lanes(process int, base, stride uint32, groups []group) (next 
 			places = uint32(len(groups))
 		}
 		g.lane = int32(len(p.Lanes))
-		for k := range max(g.subs, 1) {
+		for k := range g.main() {
 			name := g.name
 			if k > 0 {
 				name = fmt.Sprintf("%s (%d)", g.name, k+1)
 			}
-			tid := base + stride*place + uint32(k)
-			p.Lanes = append(p.Lanes, trace.Lane{Process: process, TID: tid, Name: name, Sort: int32(tid)})
+			p.lane(process, base+stride*place+uint32(k), name)
+		}
+		if g.lost {
+			g.lossLane = p.lossLane(process, base+stride*place+uint32(g.width()-1), g.name)
 		}
 	}
 	return base + stride*places
+}
+
+// lane adds a lane and returns its index.
+func (p *Picture) lane(process int, tid uint32, name string) int32 {
+	p.Lanes = append(p.Lanes, trace.Lane{Process: process, TID: tid, Name: name, Sort: int32(tid)})
+	return int32(len(p.Lanes) - 1)
+}
+
+// lossLane adds the lane that shows where the lane of that name lost records.
+func (p *Picture) lossLane(process int, tid uint32, name string) int32 {
+	return p.lane(process, tid, name+" (lost)")
 }
 
 // runAt is the run of a record; records that name none belong to the first.

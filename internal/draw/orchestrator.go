@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"swimlane/capture"
+	"swimlane/timeline"
 	"swimlane/trace"
 )
 
@@ -34,7 +35,7 @@ func (d *drawing) layOutSubmits() error {
 	s.sub = make([][]uint16, len(s.lanes))
 	s.inner = make([]map[int32]int64, len(s.lanes))
 	for i := range s.lanes {
-		g := group{name: fmt.Sprintf("Orch_%d", i), at: uint32(i), subs: 1}
+		g := group{name: fmt.Sprintf("Orch_%d", i), at: uint32(i), subs: 1, lost: d.lost(timeline.LostSubmit, int32(i))}
 		if s.host {
 			g.name = fmt.Sprintf("Host_%d", i)
 		}
@@ -69,6 +70,11 @@ func (d *drawing) layOutSubmits() error {
 		s.groups = append(s.groups, g)
 	}
 	d.pic.lanes(s.process, tidSubmit, 1, s.groups)
+	for i, g := range s.groups {
+		if g.lost {
+			d.markLosses(timeline.LostSubmit, int32(i), g.lossLane)
+		}
+	}
 	d.collectAllocations()
 	return nil
 }

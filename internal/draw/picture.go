@@ -50,6 +50,8 @@ type Report struct {
 	// HiddenRows counts the rows that were not wanted (Options.Only).
 	HiddenRows int
 	SPMD       int // tasks of several blocks
+	// LossLanes is the number of lanes that show where records are missing.
+	LossLanes int
 	// OverheadPoints counts counter samples of the overhead analysis.
 	OverheadPoints int
 	Warnings       []capture.Warning
@@ -86,6 +88,7 @@ type drawing struct {
 	marks      marks
 	submits    submits
 	plan       arrowPlan
+	losses     losses
 	life       []lifeBar
 	launches   []launchBar
 	launchLane int32
@@ -109,6 +112,7 @@ func New(t *timeline.Timeline, opt Options) (*Picture, error) {
 		}
 	}
 	// Layout first, from the outside in: marks need to know the submits, arrows everything.
+	d.collectLosses()
 	if err := d.chooseRows(); err != nil {
 		return nil, err
 	}
@@ -198,6 +202,7 @@ func (d *drawing) sections() {
 	for i := range d.submits.lanes {
 		d.add(submitSection{d, i})
 	}
+	d.add(lossSection{d})
 }
 
 // report counts what the layout found, and warns of what a user should know.

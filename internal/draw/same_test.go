@@ -323,7 +323,7 @@ func (d *drawn) tasksOnly() []string {
 			tasks[e.id] = true
 			e.args = violationsAmong(e.args, texts)
 			o.events = append(o.events, e)
-		} else if e.pid == 6 {
+		} else if e.pid == 6 || e.cat == "loss" && (e.pid == 3 || e.pid == 4) {
 			o.events = append(o.events, e)
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	"strconv"
 
 	"swimlane/capture"
+	"swimlane/timeline"
 	"swimlane/trace"
 )
 
 // streamLayout is the layout of one scheduler's lanes in process 2
 // (spec/converter.md §4.7).
 type streamLayout struct {
-	main, nested group
+	main, nested group           // main.lost is that of both
 	sub          []uint16        // per record; nil if all bars lie on the first sub-lane
 	inner        map[int32]int64 // per record, start of the first bar nested in it
 	bars         []int32         // bars of the main lane by start
@@ -38,11 +39,11 @@ func (d *drawing) layOutStreams() error {
 			return fmt.Errorf("scheduler stream %d of %s: %w", n, d.t.Rec.Source, err)
 		}
 		mains[n], nests[n] = d.streams[n].main, d.streams[n].nested
-		for stride < uint32(mains[n].subs+nests[n].subs+1) {
+		for stride < uint32(mains[n].width()+nests[n].subs+1) {
 			stride *= 10
 		}
 	}
-	d.pic.Lanes = append(d.pic.Lanes, trace.Lane{Process: d.procSched, TID: tidQueue, Name: "shared_ready_queue (global)", Sort: tidQueue})
+	d.pic.lane(d.procSched, tidQueue, "shared_ready_queue (global)")
 	for n := range d.streams {
 		st := &d.streams[n]
 		base := tidStream + stride*uint32(n)
@@ -59,6 +60,9 @@ func (d *drawing) layOutStreams() error {
 		for k := 1; k < st.nested.subs; k, next = k+1, next+1 {
 			d.streamLane(next, st.nested.name, k)
 		}
+		if st.main.lost {
+			d.markLosses(timeline.LostPhase, int32(n), d.pic.lossLane(d.procSched, next, st.main.name))
+		}
 	}
 	return d.collectMarks()
 }
@@ -67,7 +71,7 @@ func (d *drawing) streamLane(tid uint32, name string, k int) {
 	if k > 0 {
 		name = fmt.Sprintf("%s (%d)", name, k+1)
 	}
-	d.pic.Lanes = append(d.pic.Lanes, trace.Lane{Process: d.procSched, TID: tid, Name: name, Sort: int32(tid)})
+	d.pic.lane(d.procSched, tid, name)
 }
 
 // schedulerName: the AICore schedulers' process only if nobody else recorded.
@@ -114,7 +118,7 @@ func (d *drawing) onNested(n, j int) bool {
 
 func (d *drawing) placeStream(n int) error {
 	p, st := &d.t.Rec.Streams[n].Phases, &d.streams[n]
-	st.main = group{name: d.streamName(n), subs: 1}
+	st.main = group{name: d.streamName(n), subs: 1, lost: d.lost(timeline.LostPhase, int32(n))}
 	st.nested = group{name: st.main.name}
 	st.inner = map[int32]int64{}
 	var main, nested []interval

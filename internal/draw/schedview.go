@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"swimlane/timeline"
 	"swimlane/trace"
 )
 
@@ -38,14 +39,19 @@ func (d *drawing) layOutSchedView() error {
 	v.before, v.after = map[int32][]uint64{}, map[int32][]uint64{}
 	d.pic.Report.Stacked = v.stacked
 	v.index = make([]int, len(d.t.Cores))
-	for c, g := range d.coreGroups(v.subs) {
-		v.index[c] = -1
-		if g.subs > 0 {
-			v.index[c] = len(v.cores)
+	for c, g := range d.coreGroups(v.subs, timeline.LostTiming) {
+		if c < len(v.index) {
+			v.index[c] = -1
+		}
+		if g.subs > 0 || g.lost {
+			if c < len(v.index) {
+				v.index[c] = len(v.cores)
+			}
 			v.cores = append(v.cores, g)
 		}
 	}
 	d.pic.lanes(v.process, tidCore, 10, v.cores)
+	d.markCores(timeline.LostTiming, v.cores)
 	return nil
 }
 

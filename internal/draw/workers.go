@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"swimlane/internal/names"
+	"swimlane/timeline"
 	"swimlane/trace"
 )
 
@@ -42,8 +43,9 @@ func (d *drawing) layOutWorkers() error {
 	w.process = d.pic.process(pidWorkers, "Worker View")
 	w.before, w.after = map[int32][]uint64{}, map[int32][]uint64{}
 	d.pic.Report.Moved += w.moved
-	w.cores = d.coreGroups(w.subs)
+	w.cores = d.coreGroups(w.subs, timeline.LostKernel)
 	next := d.pic.lanes(w.process, tidCore, 10, w.cores)
+	d.markCores(timeline.LostKernel, w.cores)
 	return d.layOutAICPU(max(next, tidAICPU))
 }
 
@@ -93,14 +95,24 @@ func (d *drawing) placeRows(p placer, span func(row int) (start, end int64, ok b
 	return subs, moved, nil
 }
 
-// coreGroups names a lane for every core that has sub-lanes.
-func (d *drawing) coreGroups(subs []int) []group {
+// coreGroups names a lane for every core that has rows, and behind them for the
+// cores that only lost some.
+func (d *drawing) coreGroups(subs []int, loss timeline.LossKind) []group {
 	out := make([]group, len(d.t.Cores))
+	here := map[int32]bool{}
+	named := func(id int32, kind string, subs int) group {
+		here[id] = true
+		return group{name: fmt.Sprintf("%s_%d", strings.ToUpper(kind), id), at: uint32(id), subs: subs, lost: d.lost(loss, id)}
+	}
 	for c := range d.t.Cores {
 		core := &d.t.Cores[c]
-		out[c] = group{
-			name: fmt.Sprintf("%s_%d", strings.ToUpper(core.Type), core.ID),
-			at:   uint32(core.ID), subs: subs[c],
+		out[c] = named(core.ID, core.Type, subs[c])
+	}
+	for _, id := range d.lostCores(loss) {
+		if !here[id] {
+			g := named(id, d.t.Rec.Meta.CoreType(id), 0)
+			g.bare = true
+			out = append(out, g)
 		}
 	}
 	return out

@@ -46,6 +46,10 @@ type Options struct {
 	// in no table, which the reference doesn't draw.
 	UnknownKinds bool
 
+	// LossMarks accepts bars and lanes of ours that show where records were lost,
+	// which the reference doesn't draw.
+	LossMarks bool
+
 	// SkipOurOwnForm compares two reference traces: what only ours must
 	// fulfil isn't asked of the second.
 	SkipOurOwnForm bool
@@ -66,6 +70,9 @@ func Compare(reference, ours *Trace, o Options) []string {
 	c.reversed = reversedEdges(reference, c.repeated, o.Tolerance)
 	if o.UnknownKinds {
 		c.ours.dropUnknownKinds()
+	}
+	if o.LossMarks {
+		c.ours.dropLossMarks()
 	}
 
 	var out []string

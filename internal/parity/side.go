@@ -3,6 +3,7 @@ package parity
 import (
 	"fmt"
 	"regexp"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -60,6 +61,21 @@ func (s *side) dropUnknownKinds() {
 	t := *s.trace
 	t.slices = slices.DeleteFunc(slices.Clone(t.slices), func(sl *slice) bool {
 		return sl.cat == "scheduler" && sl.cname == "generic_work"
+	})
+	s.trace = &t
+}
+
+// dropLossMarks removes the bars that show where records were lost, and their lanes.
+func (s *side) dropLossMarks() {
+	t := *s.trace
+	t.slices = slices.DeleteFunc(slices.Clone(t.slices), func(sl *slice) bool { return sl.cat == "loss" })
+	t.threads = maps.Clone(t.threads)
+	maps.DeleteFunc(t.threads, func(id laneID, th *thread) bool {
+		marks := strings.HasSuffix(th.name, " (lost)")
+		if marks {
+			delete(s.onLane, id)
+		}
+		return marks
 	})
 	s.trace = &t
 }
