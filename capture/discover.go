@@ -22,6 +22,7 @@ var ErrRanks = errors.New("a directory of several ranks")
 // Locate turns what the user named into a records file. An empty argument is
 // the newest outputs/*/chip_swimlane_records.json (or .gz) below the working
 // directory; a directory that holds a records file and no rank* is that capture.
+// One without a file of that name that holds exactly one retained run is that run.
 func Locate(arg string) (path string, auto bool, err error) {
 	if arg == "" {
 		path, err = newest()
@@ -35,11 +36,22 @@ func Locate(arg string) (path string, auto bool, err error) {
 		return arg, false, nil
 	}
 	if rank := firstRank(arg); rank != "" {
-		return "", false, fmt.Errorf("%s is %w (%s, …); name one rank's records file, as %s",
-			arg, ErrRanks, rank, filepath.Join(arg, rank, "d0", FileName))
+		more := ""
+		if runs := retainedIn(arg); len(runs) > 0 {
+			more = ", or that of a retained run: " + someOf(pathsOf(runs))
+		}
+		return "", false, fmt.Errorf("%s is %w (%s, …); name one rank's records file, as %s%s",
+			arg, ErrRanks, rank, filepath.Join(arg, rank, "d0", FileName), more)
 	}
 	if p := recordsIn(arg, isFile); p != "" {
 		return p, false, nil
+	}
+	switch runs := retainedIn(arg); len(runs) {
+	case 0:
+	case 1:
+		return runs[0].path, false, nil
+	default:
+		return "", false, severalRetained(arg, runs)
 	}
 	hint := ""
 	if found := candidates(arg); len(found) > 0 {
@@ -67,6 +79,8 @@ func candidates(dir string) []string {
 	for _, p := range subs {
 		if r := recordsIn(p, isFile); r != "" {
 			out = append(out, r)
+		} else {
+			out = append(out, pathsOf(retainedIn(p))...)
 		}
 	}
 	for _, suffix := range []string{"", ".gz"} {
@@ -123,8 +137,12 @@ func newest() (string, error) {
 			cwd = "."
 		}
 		hint := ""
-		if ranks := newestOfRanks(time.Time{}); ranks != "" {
-			hint = "\nThere are captures of several ranks; name one rank's records file, as " + ranks
+		for _, p := range notChosen(time.Time{}) {
+			if p.Retained {
+				hint += "\nThere are retained runs; name the records file of one, as " + p.Path
+			} else {
+				hint += "\nThere are captures of several ranks; name one rank's records file, as " + p.Path
+			}
 		}
 		//lint:ignore ST1005 the text is that of spec/converter.md §8.3
 		return "", fmt.Errorf("No outputs/*/%s found under %s\n"+
@@ -133,37 +151,19 @@ func newest() (string, error) {
 	return best, nil
 }
 
-// PassedOver is a records file of the newest outputs/*/rank*/d* whose records
-// are newer than those at path, "" if there is none: Locate chooses among single
-// captures, and a newer one of several ranks is worth a word.
-func PassedOver(path string) string {
-	st, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	return newestOfRanks(st.ModTime())
-}
-
-func newestOfRanks(after time.Time) string {
-	dirs, _ := filepath.Glob(filepath.Join("outputs", "*", "rank*", "d*"))
-	best := ""
-	for _, dir := range dirs {
-		p := recordsIn(dir, isFile)
-		if p == "" {
-			continue
-		}
-		if st, err := os.Stat(p); err == nil && st.ModTime().After(after) {
-			best, after = p, st.ModTime()
-		}
-	}
-	return best
-}
-
-// Beside returns a sibling file of a records file: name, or name with .gz where only that exists.
+// Beside returns the file called name that belongs to a records file, or name with
+// .gz where only that exists. It lies in the same directory, or for a retained run
+// one above. If there is none it is the place where it should be.
 func Beside(records, name string) string {
-	p := filepath.Join(filepath.Dir(records), name)
-	if !strings.HasSuffix(name, ".gz") && !isFile(p) && isFile(p+".gz") {
-		return p + ".gz"
+	dirs := Dirs(records)
+	for _, dir := range dirs {
+		p := filepath.Join(dir, name)
+		if isFile(p) {
+			return p
+		}
+		if !strings.HasSuffix(name, ".gz") && isFile(p+".gz") {
+			return p + ".gz"
+		}
 	}
-	return p
+	return filepath.Join(dirs[0], name)
 }

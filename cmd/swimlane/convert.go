@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"swimlane/capture"
 	"swimlane/internal/draw"
 	"swimlane/trace"
 	"swimlane/trace/chrome"
@@ -40,6 +41,11 @@ it the newest outputs/*/chip_swimlane_records.json is taken. The task graph
 beside the records unless options name others. Files may be compressed with gzip;
 an output called .gz is. CAPTURE may be - for the standard input, beside which
 nothing is looked for; it needs -o.
+
+CAPTURE may also be the records_e<epoch>.json of a retained run, or a directory
+that holds only one of these, in it or in its swimlane-<k>/. Graph and names are
+then looked for one directory above the records too, and the output is called
+merged_swimlane_e<epoch>.json, as several runs lie in one directory.
 
 The picture shows, one process each:
   Orchestrator       one bar per task submission, uploads of a host orchestrator
@@ -124,7 +130,7 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	}
 	place := o.output
 	if place == "" {
-		if place, err = l.besideRecords("merged_swimlane.json"); err != nil {
+		if place, err = l.besideRecords(o.traceName(l.records)); err != nil {
 			return err
 		}
 	}
@@ -186,6 +192,15 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 		return nil
 	}
 	return s.print(words)
+}
+
+// traceName is the name of an output that was given none. The retained runs of a
+// directory have one each; scripts find what the ecosystem's tool calls it.
+func (o *convertOptions) traceName(records string) string {
+	if epoch, ok := capture.RetainedEpoch(records); ok && !o.alias {
+		return "merged_swimlane_e" + epoch + ".json"
+	}
+	return "merged_swimlane.json"
 }
 
 func writeTrace(ctx context.Context, out io.Writer, pic *trace.Picture, items int64, p *progress) (chrome.Counts, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"swimlane/capture"
@@ -62,14 +61,17 @@ func (l *loaded) noDeps() string {
 	return "no usable deps.json at " + l.deps
 }
 
-// warnPassedOver names a newer capture that the automatic choice does not take.
+// warnPassedOver names newer captures that the automatic choice does not take.
 func (l *loaded) warnPassedOver() {
 	if !l.auto {
 		return
 	}
-	if newer := capture.PassedOver(l.records); newer != "" {
-		run := filepath.Dir(filepath.Dir(filepath.Dir(newer)))
-		l.warn("ranks-passed-over", 1, "a newer capture of several ranks was passed over: %s; name one rank's records file, as %s", run, newer)
+	for _, p := range capture.PassedOver(l.records) {
+		if p.Retained {
+			l.warn("retained-passed-over", 1, "a newer retained run was passed over: %s; name its records file, as %s", p.Run, p.Path)
+		} else {
+			l.warn("ranks-passed-over", 1, "a newer capture of several ranks was passed over: %s; name one rank's records file, as %s", p.Run, p.Path)
+		}
 	}
 }
 

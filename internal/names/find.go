@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"swimlane/capture"
 )
 
 // A Request says for which data names are wanted and what the user asked for.
@@ -81,18 +83,40 @@ func meaning(level int) string {
 	return "its ids are not those of the data"
 }
 
-// findSibling uses the only name map beside the input whose level fits.
+// findSibling uses the only name map whose level fits, of those beside the input or,
+// for a retained run that has none there, of those one directory above.
 func findSibling(req Request) (Result, error) {
-	dir := filepath.Dir(req.Input)
+	var out Result
+	for i, dir := range capture.Dirs(req.Input) {
+		where := "next to"
+		if i > 0 {
+			where = "one directory above"
+		}
+		got, none, err := req.siblingIn(dir, where)
+		switch {
+		case err != nil:
+			return Result{}, err
+		case !none:
+			// Maps of other levels that were passed over before are in their place.
+			return got, nil
+		}
+		out.Warnings = append(out.Warnings, got.Warnings...)
+	}
+	return out, nil
+}
+
+// siblingIn uses the only name map of a directory whose level fits; none says that
+// no map there does. where says how the directory lies to the input.
+func (req Request) siblingIn(dir, where string) (got Result, none bool, err error) {
 	files, err := siblings(dir)
 	if err != nil {
 		// The records may well be readable where the directory is not. That is worth a
 		// word, because a map that is there will not be found.
 		return Result{Warnings: []string{fmt.Sprintf(
-			"cannot look for name maps next to %s: %v; pass --func-names explicitly.", req.Input, err)}}, nil
+			"cannot look for name maps %s %s: %v; pass --func-names explicitly.", where, req.Input, err)}}, false, nil
 	}
 	if len(files) == 0 {
-		return Result{}, nil
+		return Result{}, true, nil
 	}
 
 	var only *Map
@@ -109,7 +133,7 @@ func findSibling(req Request) (Result, error) {
 			level, err = levelOf(path)
 		}
 		if err != nil {
-			return Result{}, siblingError(path, err)
+			return Result{}, false, siblingError(path, where, err)
 		}
 		if req.fits(level) {
 			fit = append(fit, name)
@@ -126,19 +150,19 @@ func findSibling(req Request) (Result, error) {
 		if only == nil {
 			path := filepath.Join(dir, fit[0])
 			if only, err = ReadMap(path); err != nil {
-				return Result{}, siblingError(path, err)
+				return Result{}, false, siblingError(path, where, err)
 			}
 		}
-		return Result{Map: only, How: FromSibling}, nil
+		return Result{Map: only, How: FromSibling}, false, nil
 	case len(fit) > 1:
 		return Result{Warnings: []string{fmt.Sprintf(
-			"multiple sibling name maps found next to %s: %s; pass --func-names explicitly.",
-			req.Input, strings.Join(fit, ", "))}}, nil
+			"multiple sibling name maps found %s %s: %s; pass --func-names explicitly.",
+			where, req.Input, strings.Join(fit, ", "))}}, false, nil
 	}
-	return Result{Warnings: []string{otherLevelWarning(req, other, otherLevels)}}, nil
+	return Result{Warnings: []string{req.otherLevelWarning(where, other, otherLevels)}}, true, nil
 }
 
-func otherLevelWarning(req Request, files []string, levels map[int]bool) string {
+func (req Request) otherLevelWarning(where string, files []string, levels map[int]bool) string {
 	what, reason := "name map", "it describes"
 	if len(files) > 1 {
 		what, reason = "name maps", "they describe"
@@ -148,13 +172,13 @@ func otherLevelWarning(req Request, files []string, levels map[int]bool) string 
 		said = append(said, fmt.Sprintf("level %d (%s)", level, meaning(level)))
 	}
 	slices.Sort(said)
-	return fmt.Sprintf("sibling %s ignored next to %s: %s; %s %s, the data is of level %d.",
-		what, req.Input, strings.Join(files, ", "), reason, strings.Join(said, ", "), req.Level)
+	return fmt.Sprintf("sibling %s ignored %s %s: %s; %s %s, the data is of level %d.",
+		what, where, req.Input, strings.Join(files, ", "), reason, strings.Join(said, ", "), req.Level)
 }
 
 // siblingError tells a user who named no map where it came from and how to go on.
-func siblingError(path string, err error) error {
-	hint := "it was found next to the input; repair or remove it, or pass --func-names explicitly"
+func siblingError(path, where string, err error) error {
+	hint := "it was found " + where + " the input; repair or remove it, or pass --func-names explicitly"
 	if errors.Is(err, ErrSyntax) || strings.Contains(err.Error(), path) {
 		return fmt.Errorf("%w (%s)", err, hint)
 	}

@@ -1,6 +1,7 @@
 package names_test
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -170,6 +171,56 @@ func TestFindErrors(t *testing.T) {
 				if want = strings.ReplaceAll(want, "DIR", dir); !strings.Contains(err.Error(), want) {
 					t.Errorf("error %q lacks %q", err, want)
 				}
+			}
+		})
+	}
+}
+
+// The map of a retained run lies beside it or one directory above, whatever lies
+// there for other records.
+func TestFindRetained(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		files   map[string]string
+		input   string // "": that of a retained run
+		source  string
+		warning string // begins, RUN stands for the directory
+		err     string
+	}{
+		{name: "beside it", files: map[string]string{"swimlane-0/name_map_a.json": level2Map, "name_map_b.json": level2Map}, source: "swimlane-0/name_map_a.json"},
+		{name: "above it", files: map[string]string{"name_map_b.json": level2Map, "../name_map_c.json": level2Map}, source: "name_map_b.json"},
+		{name: "two above it", files: map[string]string{"../name_map_c.json": level2Map}},
+		{name: "not for other records", files: map[string]string{"name_map_b.json": level2Map}, input: "swimlane-0/chip_swimlane_records.json"},
+		{name: "only a node's beside it", files: map[string]string{"swimlane-0/name_map_a.json": level3Map, "name_map_b.json": plainMap}, source: "name_map_b.json"},
+		{name: "only a node's above it", files: map[string]string{"name_map_b.json": level3Map},
+			warning: "sibling name map ignored one directory above RUN/swimlane-0/records_e7.json: name_map_b.json; it describes level 3 "},
+		{name: "only a node's beside it, none above", files: map[string]string{"swimlane-0/name_map_a.json": level3Map},
+			warning: "sibling name map ignored next to RUN/swimlane-0/records_e7.json: name_map_a.json; it describes level 3 "},
+		{name: "several beside it", files: map[string]string{"swimlane-0/name_map_a.json": level2Map, "swimlane-0/name_map_b.json": level2Map, "name_map_c.json": level2Map},
+			warning: "multiple sibling name maps found next to RUN/swimlane-0/records_e7.json: name_map_a.json, name_map_b.json;"},
+		{name: "several above it", files: map[string]string{"name_map_a.json": level2Map, "name_map_b.json": level2Map},
+			warning: "multiple sibling name maps found one directory above RUN/swimlane-0/records_e7.json: name_map_a.json, name_map_b.json;"},
+		{name: "a broken one above it", files: map[string]string{"name_map_a.json": "{"}, err: "it was found one directory above the input"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			run := filepath.Join(t.TempDir(), "run")
+			if err := os.MkdirAll(filepath.Join(run, "swimlane-0"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for name, content := range tt.files {
+				writeFile(t, run, name, content)
+			}
+			got, err := names.Find(names.Request{Input: filepath.Join(run, cmp.Or(tt.input, "swimlane-0/records_e7.json")), Level: 2})
+			if (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Fatalf("got the error %v, want %q", err, tt.err)
+			}
+			source := ""
+			if got.Map != nil {
+				source, _ = filepath.Rel(run, got.Map.Source)
+			}
+			warnings := strings.Join(got.Warnings, "\n")
+			if want := strings.ReplaceAll(tt.warning, "RUN", run); source != tt.source || !strings.HasPrefix(warnings, want) || (want == "") != (warnings == "") || len(got.Warnings) > 1 {
+				t.Errorf("source %s, warnings %q; want %s, %q…", source, got.Warnings, tt.source, want)
 			}
 		})
 	}
