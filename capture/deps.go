@@ -31,7 +31,7 @@ type Deps struct {
 const HasKernel uint8 = 1
 
 // ReadDeps reads the task graph at path. A missing file is no error: both
-// results are nil.
+// results are nil. One that is written to meanwhile is refused as ErrChanged.
 func ReadDeps(path string, progress func(bytes int64)) (*Deps, error) {
 	in, err := open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,11 @@ func ReadDeps(path string, progress func(bytes int64)) (*Deps, error) {
 	if progress != nil {
 		r = &progressReader{r: r, report: progress}
 	}
-	return ReadDepsFrom(r, path)
+	d, err := ReadDepsFrom(r, path)
+	if e := in.changed(); e != nil {
+		return nil, e
+	}
+	return d, err
 }
 
 // ReadDepsFrom reads a task graph from r; name is what errors call it.

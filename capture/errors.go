@@ -14,6 +14,8 @@ var (
 	ErrSyntax = errors.New("not readable as JSON")
 	// ErrInvalid: the JSON is fine, what it says breaks a rule of the format.
 	ErrInvalid = errors.New("invalid capture")
+	// ErrChanged: the file was written to while it was read.
+	ErrChanged = errors.New("changed while it was read")
 	// ErrUnsupported: a form of capture that this reader does not know.
 	ErrUnsupported = errors.New("unsupported capture")
 )

@@ -8,15 +8,28 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"swimlane/internal/infile"
 )
 
 // input is an open file, unpacked if need be.
 type input struct {
 	io.Reader
-	file *os.File
+	file  *os.File
+	state infile.State // before the first read
 }
 
 func (i *input) Close() error { return i.file.Close() }
+
+// changed refuses a file that is not any more what it was when it was opened. That
+// counts more than whatever else is wrong with what was read.
+func (i *input) changed() *Error {
+	how := i.state.Changed()
+	if how == "" {
+		return nil
+	}
+	return &Error{File: i.file.Name(), Row: -1, Text: "it " + ErrChanged.Error() + " (" + how + ")", Hint: infile.Hint, Class: ErrChanged}
+}
 
 // open opens a file for reading. Content that starts like gzip is unpacked.
 func open(path string) (*input, error) {
@@ -28,7 +41,7 @@ func open(path string) (*input, error) {
 		f.Close()
 		return nil, fmt.Errorf("%s is a directory, expected a file", path)
 	}
-	in := &input{Reader: f, file: f}
+	in := &input{Reader: f, file: f, state: infile.Now(f)}
 	head := bufio.NewReaderSize(f, 16)
 	if magic, _ := head.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(bufio.NewReaderSize(head, 64<<10))

@@ -117,18 +117,24 @@ type versioned struct {
 	list      bool // records or streams is an array
 }
 
-// Read reads the records file at path, which may be compressed with gzip.
+// Read reads the records file at path, which may be compressed with gzip. One that
+// is written to meanwhile is refused as ErrChanged.
 func Read(path string, opt Options) (*Records, error) {
 	in, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	return ReadFrom(in, path, opt)
+	return read(in, path, opt, in.changed)
 }
 
 // ReadFrom reads a records file from r; name is what errors call it.
 func ReadFrom(r io.Reader, name string, opt Options) (*Records, error) {
+	return read(r, name, opt, func() *Error { return nil })
+}
+
+// read reads a records file; changed is asked once there is nothing left to read.
+func read(r io.Reader, name string, opt Options, changed func() *Error) (*Records, error) {
 	d := &reader{
 		opt: opt, file: name, tasksOK: true,
 		out:  &Records{Source: name},
@@ -139,7 +145,12 @@ func ReadFrom(r io.Reader, name string, opt Options) (*Records, error) {
 	}
 	d.s = jsonscan.New(r)
 	d.document()
-	if err := d.s.End(); err != nil {
+	err := d.s.End()
+	if e := changed(); e != nil {
+		e.Text = cannotRead + name + ": " + e.Text
+		return nil, e
+	}
+	if err != nil {
 		return nil, d.syntaxError(err)
 	}
 	if err := d.finish(); err != nil {

@@ -24,6 +24,9 @@ func (l *loaded) depsWarnings(o *inputOptions, deps *capture.Deps, err error) {
 		var e *capture.Error
 		if errors.As(err, &e) {
 			err = errors.New(e.Text)
+			if e.Hint != "" {
+				err = errors.New(e.Text + "; " + e.Hint)
+			}
 		} else if text, ok := pathText(err); ok {
 			err = errors.New(text)
 		}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"swimlane/internal/infile"
 	"swimlane/internal/jsonscan"
 )
 
@@ -21,6 +22,8 @@ var (
 	ErrSyntax = errors.New("malformed file")
 	// ErrTooLarge is a file above the size limit.
 	ErrTooLarge = errors.New("file too large")
+	// ErrChanged is a file that was written to while it was read.
+	ErrChanged = errors.New("changed while it was read")
 	// ErrNoKernels is a kernel configuration without a list named KERNELS, and
 	// without a class that has a CALLABLE.
 	ErrNoKernels = errors.New("kernel_config.py missing KERNELS definition")
@@ -100,7 +103,7 @@ func (e *notFound) Unwrap() error { return fs.ErrNotExist }
 // a shell's <(command) works. what names the file's role in errors, missing is the
 // fixed text for a file that is not there.
 func readFile(path, what, missing string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &notFound{missing + ": " + path}
 	}
@@ -111,12 +114,42 @@ func readFile(path, what, missing string) ([]byte, error) {
 	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() && st.Size() > maxFileSize {
 		return nil, tooLarge(path, what)
 	}
+	return f.content(what)
+}
+
+// file is an open file.
+type file struct {
+	*os.File
+	state infile.State // before the first read
+}
+
+func openFile(path string) (*file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &file{f, infile.Now(f)}, nil
+}
+
+// changed refuses a file that is not any more what it was when it was opened.
+func (f *file) changed() error {
+	if how := f.state.Changed(); how != "" {
+		return fmt.Errorf("%s %w (%s); %s", f.Name(), ErrChanged, how, infile.Hint)
+	}
+	return nil
+}
+
+// content reads the whole file.
+func (f *file) content(what string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the %s: %w", what, err)
 	}
+	if err := f.changed(); err != nil {
+		return nil, err
+	}
 	if len(data) > maxFileSize {
-		return nil, tooLarge(path, what)
+		return nil, tooLarge(f.Name(), what)
 	}
 	return data, nil
 }

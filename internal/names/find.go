@@ -178,6 +178,9 @@ func (req Request) otherLevelWarning(where string, files []string, levels map[in
 
 // siblingError tells a user who named no map where it came from and how to go on.
 func siblingError(path, where string, err error) error {
+	if errors.Is(err, ErrChanged) {
+		return err // which says what to do
+	}
 	hint := "it was found " + where + " the input; repair or remove it, or pass --func-names explicitly"
 	if errors.Is(err, ErrSyntax) || strings.Contains(err.Error(), path) {
 		return fmt.Errorf("%w (%s)", err, hint)

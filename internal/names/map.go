@@ -3,7 +3,6 @@ package names
 import (
 	"bytes"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,18 +195,26 @@ func readLevel(s *jsonscan.Scanner) int {
 // levelOf returns the level that a map states, 0 for none. It reads only as far as
 // it must: one of several maps beside the input may be large, and only one is used.
 func levelOf(path string) (int, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
+	return f.level()
+}
+
+// level reads as much of a map as tells its level.
+func (f *file) level() (int, error) {
 	in := &io.LimitedReader{R: f, N: maxFileSize + 1}
 	level, err := scanLevel(jsonscan.New(in))
+	if err := f.changed(); err != nil {
+		return 0, err
+	}
 	if in.N == 0 {
-		return 0, tooLarge(path, mapFile)
+		return 0, tooLarge(f.Name(), mapFile)
 	}
 	if err != nil {
-		return 0, scanError(path, err)
+		return 0, scanError(f.Name(), err)
 	}
 	return level, nil
 }
