@@ -229,7 +229,8 @@ func (s *Scanner) numberText() (text []byte, integer bool) {
 			return nil, false
 		}
 		if bad || i < len(b) && !endsNumber(b[i]) {
-			s.fail("found %s, expected a number", quote(s.ahead()))
+			cut := i == len(b) && b[i-1]-'0' > 9 // what follows a sign, a point or an exponent
+			s.fail("found %s, expected a number%s", quote(s.ahead()), incomplete(cut))
 			return nil, false
 		}
 		return b[:i], whole

@@ -281,6 +281,14 @@ func (s *Scanner) unexpected(c byte, expected string) {
 	}
 }
 
+// incomplete is the end of a message about a value that the end of the file cuts.
+func incomplete(cut bool) string {
+	if cut {
+		return "; the file is incomplete"
+	}
+	return ""
+}
+
 const quoted = 16 // bytes shown by quote
 
 // ahead returns what comes next, as much as a message quotes, wherever the window ends.

@@ -1,5 +1,7 @@
 package jsonscan
 
+import "strings"
+
 // Bool reads true or false.
 func (s *Scanner) Bool() bool {
 	switch k := s.Peek(); k {
@@ -22,7 +24,7 @@ func (s *Scanner) word(w string) bool {
 	}
 	if s.end-s.pos < len(w) || string(s.buf[s.pos:s.pos+len(w)]) != w {
 		if s.err == nil {
-			s.fail("found %s, expected %s", quote(s.ahead()), w)
+			s.fail("found %s, expected %s%s", quote(s.ahead()), w, incomplete(strings.HasPrefix(w, string(s.buf[s.pos:s.end]))))
 		}
 		return false
 	}
