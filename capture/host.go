@@ -19,6 +19,7 @@ func (d *reader) submitLanes(section, from, to string, host bool) []Submits {
 	var lanes []Submits
 	s.BeginArray()
 	for i := 0; s.Elem(); i++ {
+		d.where.list = i
 		d.out.HostListed = d.out.HostListed || host
 		if s.Peek() != jsonscan.Array {
 			s.Fail("%s[%d]: found %s, expected an array of records", section, i, s.Peek())
@@ -28,11 +29,11 @@ func (d *reader) submitLanes(section, from, to string, host bool) []Submits {
 			s.Fail("found more than %d lanes in %s, expected a few", maxLanes, section)
 			return nil
 		}
-		d.where.list = i
 		lane := d.submitLane(fmt.Sprintf("%s[%d]", section, i), from, to, host)
 		if lane.Len() > 0 || !host {
 			lanes = append(lanes, lane)
 		}
+		d.back(place{section, -1, "", -1})
 	}
 	return lanes
 }

@@ -226,6 +226,14 @@ func TestErrorSection(t *testing.T) {
 		{"life cycle", level1("[]").with("aicpu_lifecycle_records", raw(`[{}, {"config_start_cycles": 1.5}]`)).String(), "(aicpu_lifecycle_records[1])"},
 		{"archived phase", level1("[]").with("aicpu_scheduler_phases", raw(`[[], [{"loop_iter": 1.5}]]`)).String(), "(aicpu_scheduler_phases[1][0])"},
 		{"metadata", level1("[]").with("metadata", raw(`{"clock_freq_hz": 1.5}`)).String(), "(metadata)"},
+		// What stands behind a list is not in its last row.
+		{"stream", level3(`[{"records": [` + phase + `], "capture": {"dropped": 1.5}}]`).String(), "(scheduler_records.streams[0])"},
+		{"behind a stream", level3(`[` + stream("["+phase+"]", "[]") + `,]`).String(), "(scheduler_records.streams)"},
+		{"behind the streams", level3("[]").with("scheduler_records", raw(`{"streams": [`+stream("["+phase+"]", "[]")+`], "schema_version": 1.5}`)).String(), "(scheduler_records)"},
+		{"behind scheduler rows", level2("[]", "[]").with("scheduler_tasks", raw(`{"records": [[0,7,5,6]], "schema_version": 1.5}`)).String(), "(scheduler_tasks)"},
+		{"behind a lane", level1("[]").with("aicpu_orchestrator_phases", raw(`[[{"submit_idx": 1}],]`)).String(), "(aicpu_orchestrator_phases)"},
+		{"lane", level1("[]").with("aicpu_orchestrator_phases", raw(`[[{"submit_idx": 1}], {}]`)).String(), "(aicpu_orchestrator_phases[1])"},
+		{"archived list", level1("[]").with("aicpu_scheduler_phases", raw(`[[{}, {}], nul]`)).String(), "(aicpu_scheduler_phases[1])"},
 	} {
 		e := refuse(t, tt.text, "cannot read "+fileName+": line ")
 		if e != nil && !strings.Contains(e.Error(), tt.want) {

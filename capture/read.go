@@ -91,6 +91,13 @@ type place struct {
 // enter begins a section.
 func (d *reader) enter(section string) { d.where = place{section: section, list: -1, row: -1} }
 
+// back says that what follows stands elsewhere. An error keeps the place it happened at.
+func (d *reader) back(to place) {
+	if d.s.Err() == nil {
+		d.where = to
+	}
+}
+
 func (p *place) String() string {
 	if p.section == "" {
 		return ""
@@ -176,9 +183,7 @@ func (d *reader) document() {
 	}
 	s.BeginObject()
 	for {
-		if s.Err() == nil { // an error keeps the place it happened at
-			d.where = place{}
-		}
+		d.back(place{})
 		key, ok := s.Key()
 		if !ok {
 			return

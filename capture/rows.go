@@ -306,6 +306,7 @@ func (d *reader) schedRows(section string) (first *Error) {
 			d.schedCols.epoch.add(row[4])
 		}
 	}
+	d.back(place{d.where.section, -1, "", -1})
 	return first
 }
 

@@ -48,7 +48,9 @@ func (d *reader) schedulerRecords() {
 				}
 				d.where = place{"scheduler_records.streams", i, "", -1}
 				d.stream(i)
+				d.back(place{"scheduler_records.streams", -1, "", -1})
 			}
+			d.back(place{"scheduler_records", -1, "", -1})
 		default:
 			s.Skip()
 		}
@@ -87,7 +89,9 @@ func (d *reader) stream(i int) {
 	var desc descriptor
 	var recordErr *Error
 	records, shape := false, "no records"
+	here := d.where
 	d.object(func(key string) {
+		defer d.back(here)
 		switch key {
 		case "records":
 			d.where.part, d.where.row = "records", -1
@@ -380,10 +384,11 @@ func (d *reader) schedulerPhases() {
 			s.Fail("found more than %d lists of scheduler phases, expected one for each thread", maxLanes)
 		}
 		st := Stream{Producer: ProducerAICPU, CoreType: "aicpu", SchedulerID: OptInt{int64(i), true}, WorkerID: OptInt{int64(i), true}}
+		d.where.list = i
 		if !s.TakeNull() {
-			d.where.list = i
 			d.phaseList(i, &st.Phases)
 		}
+		d.back(place{"aicpu_scheduler_phases", -1, "", -1})
 		d.legacy = append(d.legacy, st)
 	}
 }
