@@ -129,7 +129,7 @@ func (d *reader) checkStreams() {
 // checkOrchestrator is step 6 (spec/records.md §4.1).
 func (d *reader) checkOrchestrator() {
 	if len(d.out.DeviceOrc) > 0 && d.out.HostMode() {
-		d.bad(stepOrchestrator, "aicpu_orchestrator_phases", -1, "both",
+		d.bad(stepOrchestrator, "aicpu_orchestrator_phases", -1, "aicpu_orchestrator_phases beside "+d.out.hostSign(),
 			"both AICPU and host orchestrator phases are present; clock-domain source is ambiguous")
 	}
 }

@@ -32,6 +32,7 @@ func (d *reader) submitLanes(section, from, to string, host bool) []Submits {
 		lane := d.submitLane(fmt.Sprintf("%s[%d]", section, i), from, to, host)
 		if lane.Len() > 0 || !host {
 			lanes = append(lanes, lane)
+			d.laneAt = append(d.laneAt, i)
 		}
 		d.back(place{section, -1, "", -1})
 	}
@@ -223,6 +224,17 @@ func (r *Records) HostMode() bool {
 	return r.Meta.OrchestratorSource == "host" || r.HostListed || r.HostSubmits() > 0 || r.Meta.HostCapture != nil
 }
 
+// hostSign is what in the file says so.
+func (r *Records) hostSign() string {
+	switch {
+	case r.HostListed:
+		return "host_orchestrator_phases"
+	case r.Meta.HostCapture != nil:
+		return "metadata.host_capture"
+	}
+	return "metadata.orchestrator_source"
+}
+
 // HostSubmits is the number of host submit records in the file.
 func (r *Records) HostSubmits() int {
 	n := 0
@@ -259,7 +271,7 @@ func (d *reader) checkHostRecords() {
 	origin := d.out.HostOrigin()
 	for i := range d.out.Uploads {
 		if u := &d.out.Uploads[i]; u.Start < origin || u.End < u.Start {
-			d.bad(stepHost, "host_device_uploads", i, fmt.Sprintf("row %d", i),
+			d.bad(stepHost, "host_device_uploads", i, fmt.Sprintf("host_device_uploads[%d]", i),
 				"invalid host device upload: origin=%d, start=%d, end=%d", origin, u.Start, u.End)
 			return
 		}
@@ -268,7 +280,7 @@ func (d *reader) checkHostRecords() {
 		lane := &d.out.HostOrc[i]
 		for j := range lane.Start {
 			if lane.Start[j] < origin || lane.End[j] < lane.Start[j] {
-				d.bad(stepHost, "host_orchestrator_phases", j, fmt.Sprintf("lane %d row %d", i, j),
+				d.bad(stepHost, "host_orchestrator_phases", j, fmt.Sprintf("host_orchestrator_phases[%d][%d]", d.laneAt[i], j),
 					"invalid host orchestrator phase: origin=%d, start=%d, end=%d", origin, lane.Start[j], lane.End[j])
 				return
 			}

@@ -19,8 +19,12 @@ func (d *reader) checkRows() {
 	}
 	schedOrder := q.Keys().Order()
 	d.errs[stepSchedRows] = d.schedRange
+	of := "" // the section, where the words of the format name the other one
+	if d.keys["aicpu_tasks"] {
+		of = " of aicpu_tasks"
+	}
 	if row, earlier := q.Keys().firstRepeat(schedOrder); row >= 0 {
-		d.bad(stepSchedRows, "scheduler_tasks", int(row), fmt.Sprintf("rows %d and %d with %s", earlier, row, d.keyText(q.Keys(), row)),
+		d.bad(stepSchedRows, "scheduler_tasks", int(row), fmt.Sprintf("rows %d and %d%s with %s", earlier, row, of, d.keyText(q.Keys(), row)),
 			"scheduler_tasks contains duplicate %s join keys", d.keyNames())
 	}
 	for i := range q.Core {
@@ -29,16 +33,23 @@ func (d *reader) checkRows() {
 			if d.schedSigned.found != "" && d.schedSigned.row == i {
 				found = d.schedSigned.found
 			}
+			if of != "" {
+				found = fmt.Sprintf("row %d%s with %s", i, of, found)
+			}
 			d.bad(stepSchedRows, "scheduler_tasks", i, found,
 				"scheduler_tasks.records[%d] has invalid timing: expected 0 < dispatch_cycles <= finish_cycles", i)
 			break
 		}
 	}
 	if t.Len() > 0 && q.Len() > 0 && d.taskEpochs != d.schedEpochs {
-		d.bad(stepComplete, "aicore_tasks", -1, "run_epoch in one of the sections",
+		found := "run_epoch in aicore_tasks only"
+		if d.schedEpochs {
+			found = "run_epoch in scheduler_tasks only"
+		}
+		d.bad(stepComplete, "aicore_tasks", -1, found,
 			"aicore_tasks carry run_epoch but scheduler_tasks do not (or the reverse); the sections come from different runtimes")
 	}
-	if d.out.Level >= 2 {
+	if d.out.Level >= 2 && d.errs[stepComplete] == nil {
 		d.checkComplete(taskOrder, schedOrder)
 	}
 }

@@ -61,6 +61,7 @@ type reader struct {
 	aligned  alignment
 
 	taskEpochs  bool // kernel rows name their run
+	taskWidth   int  // columns of the first kernel row
 	schedEpochs bool // scheduler rows do
 
 	taskCols taskColumns
@@ -72,6 +73,8 @@ type reader struct {
 	legacyShape *Error // the same for aicpu_tasks
 	schedRange  *Error // the first row with a core or token beyond the columns' range
 	schedSigned signedRow
+
+	laneAt []int // places in the file of the host lanes that are kept
 
 	streamSect versioned
 	streams    []Stream

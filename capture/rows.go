@@ -60,6 +60,9 @@ const maxColumns = 8
 // taskRow checks and keeps a row of plain integers that begins at byte at.
 func (d *reader) taskRow(i, n int, at int64, row *[maxColumns]uint64) {
 	// The first row shows the generation (spec/newest.md §2).
+	if i == 0 {
+		d.taskWidth = n
+	}
 	if n == 7 && i == 0 {
 		d.setIdentity("rows of seven columns")
 		d.taskEpochs = true
@@ -70,7 +73,11 @@ func (d *reader) taskRow(i, n int, at int64, row *[maxColumns]uint64) {
 	start, end := row[3], row[4]
 	switch {
 	case d.taskEpochs != (n == 7) || n < 5 || n > 7:
-		d.badTask(i, at, fmt.Sprintf("%d columns", n), badTaskColumns)
+		found := fmt.Sprintf("%d columns", n)
+		if n >= 5 && n <= 7 {
+			found += fmt.Sprintf(" where row 0 has %d", d.taskWidth)
+		}
+		d.badTask(i, at, found, badTaskColumns)
 	case start == 0 || start > end:
 		d.badTask(i, at, fmt.Sprintf("start_cycles %d, end_cycles %d", start, end), badTaskTiming)
 	case n >= 6 && row[5] >= start:
@@ -109,7 +116,7 @@ const (
 // widen puts a refused width into the words of the file's generation, which may
 // only show behind the row (spec/newest.md §2).
 func (d *reader) widen(errs ...*Error) {
-	if d.identity == "" {
+	if d.identity == "" && d.out.Meta.Runtime == "" {
 		return
 	}
 	for _, e := range errs {
@@ -185,8 +192,10 @@ func (d *reader) badSign(i int, at int64, row *[maxColumns]jsonscan.Int) bool {
 		return false // taskRow says so
 	case core.Neg:
 		d.badTask(i, at, "core_id "+core.String(), badCore)
-	case token.Neg || reg.Neg || row[6].Neg:
+	case token.Neg || reg.Neg:
 		d.badTask(i, at, fmt.Sprintf("task_token_raw %s, reg_task_id %s", token, reg), badToken)
+	case row[6].Neg:
+		d.badTask(i, at, "run_epoch "+row[6].String(), badToken)
 	default:
 		return false
 	}
@@ -223,7 +232,7 @@ func (d *reader) schedulerTasks() {
 func (d *reader) aicpuTasks() {
 	switch k := d.s.Peek(); {
 	case k != jsonscan.Array:
-		d.legacyShape = &Error{File: d.file, Section: "aicpu_tasks", Row: -1, Text: badSchedShape, Found: k.String(), Class: ErrInvalid}
+		d.legacyShape = &Error{File: d.file, Section: "aicpu_tasks", Row: -1, Text: badSchedShape, Found: k.String() + " for aicpu_tasks", Class: ErrInvalid}
 		d.s.Skip()
 	case d.keys["scheduler_tasks"]:
 		d.s.Skip() // refused later; its rows must not mix with the others
@@ -286,9 +295,9 @@ func (d *reader) schedRows(section string) (first *Error) {
 				if n == 4 || n == 5 {
 					rule = badSchedMix
 				}
-				found := fmt.Sprintf("row %d with %d columns, byte %d", i, n, at)
+				found := fmt.Sprintf("%s[%d] with %d columns, byte %d", section, i, n, at)
 				if n < 0 {
-					found = fmt.Sprintf("row %d that is no array, byte %d", i, at)
+					found = fmt.Sprintf("%s[%d] that is no array, byte %d", section, i, at)
 				}
 				first = &Error{File: d.file, Section: section, Row: i, Class: ErrInvalid, Text: rule, Found: found}
 			}
@@ -324,8 +333,10 @@ func (d *reader) schedRowSlow(section string, i int, at int64, row *[maxColumns]
 	switch {
 	case core.Neg:
 		d.badSchedRange(section, i, at, "core_id "+core.String(), badCore)
-	case reg.Neg || signed[4].Neg:
+	case reg.Neg:
 		d.badSchedRange(section, i, at, "reg_task_id "+reg.String(), badToken)
+	case signed[4].Neg:
+		d.badSchedRange(section, i, at, "run_epoch "+signed[4].String(), badToken)
 	}
 	if dispatch.Neg || finish.Neg {
 		row[2], row[3] = 0, 0

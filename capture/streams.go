@@ -247,7 +247,7 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 		switch {
 		case first != nil:
 		case keys != want || extra != "":
-			found := "missing keys"
+			found := "no key " + missingKey(want&^keys)
 			switch {
 			case extra != "":
 				found = fmt.Sprintf("the key %.40q", extra)
@@ -265,6 +265,22 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 		}
 	}
 	return first
+}
+
+// missingKey names the first of the keys that a record lacks.
+func missingKey(keys int) string {
+	for _, k := range []struct {
+		bit  int
+		name string
+	}{
+		{keyStart, "start_cycles"}, {keyEnd, "end_cycles"}, {keyEpoch, "run_epoch"}, {keyLoop, "loop_iter"},
+		{keyKind, "kind"}, {keyProcessed, "tasks_processed"}, {keyTask, "task_id"},
+	} {
+		if keys&k.bit != 0 {
+			return strconv.Quote(k.name)
+		}
+	}
+	return ""
 }
 
 // phaseRecord is one record while it is being read.
@@ -444,7 +460,7 @@ func (d *reader) phaseList(i int, out *Phases) {
 func (d *reader) badPhases(list int, found jsonscan.Kind) {
 	if d.legacyErr == nil {
 		d.legacyErr = &Error{File: d.file, Section: "aicpu_scheduler_phases", Row: list, Class: ErrInvalid,
-			Text: "aicpu_scheduler_phases must be an array of arrays of objects", Found: fmt.Sprintf("%s, %s", found, d.here())}
+			Text: "aicpu_scheduler_phases must be an array of arrays of objects", Found: fmt.Sprintf("%s for %s, %s", found, &d.where, d.here())}
 	}
 }
 
