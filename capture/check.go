@@ -77,7 +77,7 @@ func (d *reader) checkLevelAndClock() {
 // badVersion tells whether a section breaks the rule of schema_version: exactly
 // 1, or missing where the file shows a later generation (spec/newest.md §2 no. 6).
 func (d *reader) badVersion(v versioned) bool {
-	if !v.hasSchema && (d.identity != "" || d.out.Meta.Runtime != "") {
+	if !v.hasSchema && (d.identity != "" || d.hasRuntime) {
 		return false
 	}
 	return v.schema != jsonscan.Int{Mag: 1}
@@ -139,13 +139,15 @@ func (d *reader) checkRuntime() {
 	runtime := d.out.Meta.Runtime
 	source := d.file + ": metadata.runtime"
 	for i := range d.streams {
-		if r := d.streams[i].Runtime; runtime != "" && r != "" && r != runtime {
-			d.bad(stepRuntime, "metadata", -1, "", "metadata.runtime is '%.40s' but scheduler stream %d says '%.40s'", runtime, i, r)
+		if r := d.streams[i].Runtime; d.hasRuntime && r != "" && r != runtime {
+			d.bad(stepRuntime, "metadata", -1, "", "metadata.runtime is '%s' but scheduler stream %d says '%s'", printable(runtime), i, printable(r))
 			return
 		}
 	}
-	if runtime == "" && d.identity != "" {
-		if runtime = commonRuntime(d.streams); runtime == "" {
+	named := d.hasRuntime
+	if !named && d.identity != "" {
+		runtime = commonRuntime(d.streams)
+		if named = runtime != ""; !named {
 			d.bad(stepRuntime, "metadata", -1, d.identity+" and no metadata.runtime",
 				"%s is missing; this capture predates the runtime name and its TaskId layout cannot be determined. "+
 					"Re-capture with a current build, which writes '%s' or '%s'.", source, RuntimeHBG, RuntimeTMR)
@@ -153,22 +155,22 @@ func (d *reader) checkRuntime() {
 			return
 		}
 	}
-	switch runtime {
-	case RuntimeTMR, RuntimeHBG:
+	switch {
+	case runtime == RuntimeTMR || runtime == RuntimeHBG:
 		d.out.Dialect = runtimeDialect(runtime)
 		d.out.Dialect.Label = "of a named runtime"
 		if d.identity != "" {
 			d.out.Dialect.Label = "of today's runtimes"
 		}
-	case "":
+	case !named:
 		d.out.Dialect = seedDialect
 		d.out.Dialect.Label = "seed-era"
 		if d.keys["aicpu_tasks"] || d.keys["aicpu_scheduler_phases"] {
 			d.out.Dialect.Label = "archived"
 		}
 	default:
-		d.bad(stepRuntime, "metadata", -1, "", "%s is '%.40s', which this module does not decode; expected '%s' or '%s'. "+
-			"A task id has no self-describing layout, so an unrecognised runtime cannot be decoded by guessing.", source, runtime, RuntimeHBG, RuntimeTMR)
+		d.bad(stepRuntime, "metadata", -1, "", "%s is '%s', which this module does not decode; expected '%s' or '%s'. "+
+			"A task id has no self-describing layout, so an unrecognised runtime cannot be decoded by guessing.", source, printable(runtime), RuntimeHBG, RuntimeTMR)
 	}
 	d.out.Meta.Runtime = runtime
 	if o := d.out.Meta.Origin; o != nil && o.HasSeam {

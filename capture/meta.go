@@ -52,7 +52,7 @@ func (d *reader) metadataField(name string) (text []byte) {
 	case "host_clock_domain_id":
 		m.ClockDomain = d.text()
 	case "runtime":
-		m.Runtime = d.text()
+		d.runtime()
 	case "host_capture":
 		d.hostCapture()
 	case "capture_accounting":
@@ -77,6 +77,17 @@ func (d *reader) metadataField(name string) (text []byte) {
 		d.keep(&text)
 	}
 	return text
+}
+
+// runtime reads the runtime's name. Whatever stands there names the layout of the
+// ids, so what is no name is none that is known, and not an absent one.
+func (d *reader) runtime() {
+	if d.s.Peek() == jsonscan.String {
+		d.out.Meta.Runtime = string(d.s.Text())
+	} else {
+		d.out.Meta.Runtime = string(d.s.Raw(nil))
+	}
+	d.hasRuntime = true
 }
 
 // coreTypes interns the two words, so that a table of many cores costs nothing.

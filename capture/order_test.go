@@ -248,6 +248,17 @@ func TestLaterGenerations(t *testing.T) {
 		// Rules of earlier steps still come first.
 		refuse(t, tt.d.with("chip_swimlane_level", 9).String(), "Unsupported chip_swimlane_level: 9")
 	}
+	// What stands in the place of a name is none, but it is not absent; and nothing of it reaches a terminal unseen.
+	for value, shown := range map[string]string{`5`: `5`, `""`: ``, `["x"]`: `["x"]`, `"a\u001b[31m\n"`: "a\ufffd[31m\ufffd"} {
+		d := base.with("chip_swimlane_level", 1, "metadata", raw(`{"runtime": `+value+`, "clock_freq_hz": 1}`))
+		e := refuse(t, d.String(), fileName+": metadata.runtime is '"+shown+"', which this module does not decode")
+		if e != nil && !errors.Is(e, capture.ErrUnsupported) {
+			t.Errorf("%s: class %v", value, e.Class)
+		}
+		refuse(t, d.with("scheduler_records", raw(`{"streams": [{"runtime": "b\u001b", "records": []}]}`)).String(),
+			"metadata.runtime is '"+shown+"' but scheduler stream 0 says 'b\ufffd'")
+	}
+	accept(t, base.with("metadata", raw(`{"runtime": null, "clock_freq_hz": 1}`)).String())
 	// With a runtime they are read, versions or not.
 	for _, d := range []doc{
 		base.with("metadata", named),

@@ -48,17 +48,18 @@ type reader struct {
 	out  *Records
 	errs [steps]*Error
 
-	where    place           // what is being read, for errors of the scanner
-	keys     map[string]bool // top-level keys that are present and not null
-	level    jsonscan.Int
-	hasLevel bool
-	clock    jsonscan.Int
-	kinds    kinds
-	unknown  []string
-	identity string // what shows a generation of rows with a run identity, if anything does
-	bounds   boundaries
-	runs     runTable
-	aligned  alignment
+	where      place           // what is being read, for errors of the scanner
+	keys       map[string]bool // top-level keys that are present and not null
+	level      jsonscan.Int
+	hasLevel   bool
+	clock      jsonscan.Int
+	kinds      kinds
+	unknown    []string
+	hasRuntime bool   // metadata names one, be it an empty name
+	identity   string // what shows a generation of rows with a run identity, if anything does
+	bounds     boundaries
+	runs       runTable
+	aligned    alignment
 
 	taskEpochs  bool // kernel rows name their run
 	taskWidth   int  // columns of the first kernel row

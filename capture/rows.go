@@ -116,7 +116,7 @@ const (
 // widen puts a refused width into the words of the file's generation, which may
 // only show behind the row (spec/newest.md §2).
 func (d *reader) widen(errs ...*Error) {
-	if d.identity == "" && d.out.Meta.Runtime == "" {
+	if d.identity == "" && !d.hasRuntime {
 		return
 	}
 	for _, e := range errs {
