@@ -48,7 +48,8 @@ type submit struct {
 	index            int64
 	task, start, end uint64
 	named            bool
-	epoch            OptInt
+	epoch            uint64
+	inRun            bool // the record names its run
 	extra            []byte
 }
 
@@ -74,10 +75,10 @@ func (d *reader) submitLane(section, from, to string, host bool) Submits {
 		has.add(r.named)
 		start.add(r.start)
 		end.add(r.end)
-		named = named || r.epoch.Set
+		named = named || r.inRun
 		number := int32(unnamedRun)
-		if r.epoch.Set {
-			number = d.runs.number(uint64(r.epoch.V))
+		if r.inRun {
+			number = d.runs.number(r.epoch)
 		}
 		run.add(number)
 		if d.opt.Extras {
@@ -122,9 +123,9 @@ func (d *reader) submit(from, to string, host bool) (r submit) {
 		case "run_epoch":
 			d.setIdentity("orchestrator records with run_epoch")
 			if !s.TakeNull() {
-				r.epoch = OptInt{s.Int64(), true}
+				r.epoch, r.inRun = s.Uint64(), true
 				if host && d.opt.Extras { // the host's part of a model belongs to no run
-					r.extra = strconv.AppendInt(appendKey(r.extra, "run_epoch"), r.epoch.V, 10)
+					r.extra = strconv.AppendUint(appendKey(r.extra, "run_epoch"), r.epoch, 10)
 				}
 			}
 		default:

@@ -44,6 +44,20 @@ func TestHostSections(t *testing.T) {
 	}
 }
 
+// The run of a submit is an unsigned number of 64 bits, like that of every other record.
+func TestRunOfSubmits(t *testing.T) {
+	file := func(run string) string {
+		return level1("[]").with("metadata", raw(`{"clock_freq_hz": 1, "runtime": "host_build_graph"}`),
+			"aicpu_orchestrator_phases", raw(`[[{"submit_idx": 0, "run_epoch": `+run+`}]]`)).String()
+	}
+	equal(t, accept(t, file("18446744073709551615")).Runs, []capture.Run{{Epoch: math.MaxUint64, Known: true}})
+	equal(t, accept(t, file("null")).Runs, []capture.Run{{}})
+	e := refuse(t, file("-1"), "cannot read "+fileName)
+	if e != nil && !strings.Contains(e.Error(), "found -1, expected an integer that is not negative (aicpu_orchestrator_phases[0][0])") {
+		t.Error(e)
+	}
+}
+
 func TestDeviceOrchestrator(t *testing.T) {
 	d := level3("[]").with("chip_swimlane_level", 4, "aicpu_orchestrator_phases", raw(`[[], [
 		{"submit_idx": 1, "task_id": 4294967296, "start_cycles": 5, "end_cycles": 4}, {"start_cycles": null}]]`))
