@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"math"
 	"sort"
 
@@ -19,6 +20,7 @@ type Launch struct {
 type boundaries struct {
 	set     bool
 	fault   string // the first rule that is broken
+	found   string // what breaks it
 	list    []Launch
 	dropped int64
 }
@@ -35,26 +37,34 @@ func (d *reader) runBoundaries() {
 	s, b := d.s, &d.bounds
 	b.set = true
 	if s.Peek() != jsonscan.Array {
-		b.fault = badBoundaryList
+		b.fault, b.found = badBoundaryList, s.Peek().String()
 		s.Skip()
 		return
 	}
 	s.BeginArray()
-	for s.Elem() {
+	for i := 0; s.Elem(); i++ {
+		at := s.Offset()
 		pair, ok := d.boundary()
-		switch {
-		case b.fault != "":
-		case !ok:
-			b.fault = badBoundaryPair
-		case pair[0].Neg || pair[1].Neg || pair[1].Mag == 0:
-			b.fault = badBoundaryOrder
-		default:
-			l := Launch{pair[0].Mag, pair[1].Mag}
-			if n := len(b.list); n > 0 && (l.Epoch <= b.list[n-1].Epoch || l.Start <= b.list[n-1].Start) {
-				b.fault = badBoundaryOrder
-			}
-			b.list = append(b.list, l)
+		if b.fault != "" {
+			continue
 		}
+		if !ok {
+			b.fault, b.found = badBoundaryPair, fmt.Sprintf("another value for run_boundaries[%d], byte %d", i, at)
+			continue
+		}
+		l := Launch{pair[0].Mag, pair[1].Mag}
+		var after string
+		wrong := pair[0].Neg || pair[1].Neg || l.Start == 0
+		if i > 0 {
+			last := b.list[i-1]
+			wrong = wrong || l.Epoch <= last.Epoch || l.Start <= last.Start
+			after = fmt.Sprintf(" after [%d, %d]", last.Epoch, last.Start)
+		}
+		if wrong {
+			b.fault, b.found = badBoundaryOrder, fmt.Sprintf("[%s, %s]%s for run_boundaries[%d], byte %d", pair[0], pair[1], after, i, at)
+			continue
+		}
+		b.list = append(b.list, l)
 	}
 }
 
@@ -86,16 +96,16 @@ func (d *reader) settleLaunches() {
 	if !b.set {
 		return
 	}
-	fault := func(text string) { d.bad(stepRuntime, "metadata", -1, "", "%s", text) }
+	fault := func(text, found string) { d.bad(stepRuntime, "metadata", -1, found, "%s", text) }
 	switch {
 	case b.fault == badBoundaryList:
-		fault(b.fault)
+		fault(b.fault, b.found)
 		return
 	case b.dropped != 0:
-		fault(badBoundaryLoss)
+		fault(badBoundaryLoss, fmt.Sprint(b.dropped))
 		return
 	case b.fault != "":
-		fault(b.fault)
+		fault(b.fault, b.found)
 		return
 	case len(b.list) == 0 || len(b.list) > math.MaxInt32:
 		return // nothing to split
@@ -105,37 +115,50 @@ func (d *reader) settleLaunches() {
 	for _, l := range b.list {
 		out.Runs = append(out.Runs, Run{Epoch: l.Epoch, Known: true})
 	}
-	early := false
-	column := func(at []uint64) []int32 {
+	early := "" // the first record before the first launch
+	launch := func(c uint64, where string, row int) int32 {
+		run := b.at(c)
+		if run < 0 && early == "" {
+			early = fmt.Sprintf("%s at %d, the first launch at %d", fmt.Sprintf(where, row), c, b.list[0].Start)
+		}
+		return run
+	}
+	column := func(at []uint64, where string) []int32 {
 		run := make([]int32, len(at))
 		for i, c := range at {
-			run[i] = b.at(c)
-			early = early || run[i] < 0
+			run[i] = launch(c, where, i)
 		}
 		if len(out.Runs) == 1 {
 			return nil
 		}
 		return run
 	}
-	out.Tasks.Run = column(out.Tasks.Start)
-	out.Sched.Run = column(out.Sched.Dispatch)
+	out.Tasks.Run = column(out.Tasks.Start, "aicore_tasks[%d]")
+	sched := "scheduler_tasks.records[%d]"
+	if d.keys["aicpu_tasks"] {
+		sched = "aicpu_tasks[%d]"
+	}
+	out.Sched.Run = column(out.Sched.Dispatch, sched)
 	for i := range out.Streams {
-		out.Streams[i].Phases.Run = column(out.Streams[i].Phases.Start)
+		of := fmt.Sprintf("record %%d of scheduler stream %d", i)
+		if id := out.Streams[i].SchedulerID; id.Set { // streams with ids may stand elsewhere than in the file
+			of = fmt.Sprintf("record %%d of scheduler %d", id.V)
+		}
+		out.Streams[i].Phases.Run = column(out.Streams[i].Phases.Start, of)
 	}
 	for i := range out.DeviceOrc {
-		out.DeviceOrc[i].Run = column(out.DeviceOrc[i].Start)
+		out.DeviceOrc[i].Run = column(out.DeviceOrc[i].Start, fmt.Sprintf("aicpu_orchestrator_phases[%d][%%d]", i))
 	}
 	for i := range out.Lifecycle {
 		l := &out.Lifecycle[i]
 		if first := l.first(); first > 0 {
-			l.Run = b.at(first)
-			early = early || l.Run < 0
+			l.Run = launch(first, "aicpu_lifecycle_records[%d]", i)
 		}
 	}
-	if early {
+	if early != "" {
 		// Rows with a time of 0 break another rule, which is the better message.
 		if d.errs[stepTasks] == nil && d.schedSigned.found == "" {
-			fault(badBoundaryFirst)
+			fault(badBoundaryFirst, early)
 		}
 		out.Launches = nil
 		out.Runs = []Run{{}}
