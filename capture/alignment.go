@@ -150,9 +150,12 @@ func (d *reader) warnCollection() {
 	if c == nil || c.Whole() {
 		return
 	}
-	more := ""
+	verdict, more := printable(c.Verdict), ""
+	if verdict == "" {
+		verdict = "not stated"
+	}
 	if c.Incomplete {
 		more = ", metadata_complete=false"
 	}
-	d.warn("collection", 1, "%s: collection verdict %s (not_received_buffers=%d%s)", d.file, printable(c.Verdict), c.NotReceived, more)
+	d.warn("collection", 1, "%s: collection verdict %s (not_received_buffers=%d%s)", d.file, verdict, c.NotReceived, more)
 }

@@ -84,6 +84,20 @@ func TestDeclaredLoss(t *testing.T) {
 	equal(t, rec.Loss, capture.Loss{Streams: math.MaxInt64, Declared: true})
 }
 
+// A retained run that is not whole is told of in one line, whatever stands in the file.
+func TestCollectionWarning(t *testing.T) {
+	for collection, want := range map[string]string{
+		`{"verdict": "partial_safe", "not_received_buffers": 2}`: ": collection verdict partial_safe (not_received_buffers=2)",
+		`{"metadata_complete": false}`:                           ": collection verdict not stated (not_received_buffers=0, metadata_complete=false)",
+		`{"verdict": "x\u001b[2J\n"}`:                            ": collection verdict x\ufffd[2J\ufffd (not_received_buffers=0)",
+	} {
+		rec := accept(t, level1("[]").with("metadata", raw(`{"clock_freq_hz": 1, "collection": `+collection+`}`)).String())
+		if w := warning(t, rec.Warnings, "collection"); w.Text != fileName+want {
+			t.Errorf("got %q", w.Text)
+		}
+	}
+}
+
 // spec/records.md §9 no. 15: unknown top-level and metadata keys are ignored with
 // one warning that names them.
 func TestUnknownKeys(t *testing.T) {
