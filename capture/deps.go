@@ -54,7 +54,7 @@ func ReadDeps(path string, progress func(bytes int64)) (*Deps, error) {
 
 // ReadDepsFrom reads a task graph from r; name is what errors call it.
 func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
-	d := depsReader{s: jsonscan.New(r), noEdges: true}
+	d := depsReader{s: jsonscan.New(r), noEdges: true, where: place{row: -1}}
 	if k := d.s.Peek(); k != jsonscan.Object && d.s.Err() == nil {
 		d.s.Fail("found %s, expected the object of a deps.json", k)
 	}
@@ -64,6 +64,7 @@ func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
 		if !ok {
 			break
 		}
+		d.where = place{section: string(key), list: -1, row: -1}
 		switch string(key) {
 		case "tasks":
 			d.each(d.taskEntry)
@@ -79,11 +80,18 @@ func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
 		default:
 			d.s.Skip()
 		}
+		if d.s.Err() == nil { // an error keeps the place it happened at
+			d.where = place{row: -1}
+		}
 	}
 	if err := d.s.End(); err != nil {
 		var at *jsonscan.Error
 		if errors.As(err, &at) {
-			return nil, &Error{File: name, Row: -1, Text: at.Error(), Class: ErrSyntax, cause: err}
+			text := at.Error()
+			if in := d.where.String(); in != "" {
+				text += " (" + in + ")"
+			}
+			return nil, &Error{File: name, Section: d.where.section, Row: d.where.row, Text: text, Hint: cutHint(at), Class: ErrSyntax, cause: err}
 		}
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
@@ -96,6 +104,7 @@ func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
 
 type depsReader struct {
 	s          *jsonscan.Scanner
+	where      place // what is being read, for errors of the scanner
 	task       column[uint64]
 	kernel     column[[3]int32]
 	block      column[int32]
@@ -114,6 +123,7 @@ func (d *depsReader) each(elem func()) {
 	}
 	d.s.BeginArray()
 	for d.s.Elem() {
+		d.where.row++
 		elem()
 	}
 }

@@ -151,8 +151,22 @@ func TestDepsRefused(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", text, deps, err)
 			continue
 		}
-		if !strings.HasPrefix(e.Error(), "line 1 column ") || !strings.HasSuffix(e.Error(), "(in run/deps.json)") {
+		if !strings.HasPrefix(e.Error(), "line 1 column ") || !strings.Contains(e.Error(), " (in run/deps.json)") {
 			t.Errorf("%s: got %v", text, e)
+		}
+	}
+}
+
+// The message names the row, and what to do about a file that was cut.
+func TestDepsErrorPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"tasks": [], "edges": [{"pred": 1, "succ": 2}, {"pred": tru`: `found "tru", expected true; the file is incomplete (edges[1]) (in run/deps.json); the writer was interrupted`,
+		`{"tasks": [{"task_id": 1}, {"args": [1.]}]}`:                  `found "1.", expected a number (tasks[1]) (in run/deps.json)`,
+		`{"tensors": {"a": 01}}`:                                       `found "01", expected a number (tensors) (in run/deps.json)`,
+		`{"edges": [[1, 2]] x}`:                                        `found "x", expected ',' or '}' (in run/deps.json)`,
+	} {
+		if _, err := readDeps(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

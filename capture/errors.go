@@ -74,18 +74,22 @@ func (d *reader) syntaxError(err error) error {
 	return syntaxError(d.file, d.where, err)
 }
 
+// cutHint says what to do with a file that ends too early.
+func cutHint(at *jsonscan.Error) string {
+	if strings.Contains(at.Msg, "incomplete") {
+		return "the writer was interrupted or the file is still being written; capture again"
+	}
+	return ""
+}
+
 func syntaxError(file string, where place, err error) error {
 	var at *jsonscan.Error
 	if !errors.As(err, &at) {
 		return fmt.Errorf("cannot read %s: %w", file, err)
 	}
-	hint := ""
-	if strings.Contains(at.Msg, "incomplete") {
-		hint = "the writer was interrupted or the file is still being written; capture again"
-	}
 	text := cannotRead + file + ": " + at.Error()
 	if in := where.String(); in != "" {
 		text += " (" + in + ")"
 	}
-	return &Error{File: file, Section: where.section, Row: where.row, Text: text, Hint: hint, Class: ErrSyntax, cause: err}
+	return &Error{File: file, Section: where.section, Row: where.row, Text: text, Hint: cutHint(at), Class: ErrSyntax, cause: err}
 }
