@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"swimlane/capture"
+	"swimlane/internal/parity"
 )
 
 // inForm writes a records file in another form.
@@ -189,6 +190,9 @@ func TestFormLosses(t *testing.T) {
 func FuzzForms(f *testing.F) {
 	seed(f, "records")
 	f.Add(asN1)
+	for _, args := range parity.CorpusEntries(f, "FuzzRecords") {
+		f.Add(args[0])
+	}
 	f.Fuzz(checkForms)
 }
 

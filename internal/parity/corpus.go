@@ -1,8 +1,10 @@
 package parity
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,28 +16,35 @@ import (
 // entry.
 func Corpus[L any](t *testing.T, target string, lines map[string]L, check func(t *testing.T, args []string, line L)) {
 	t.Helper()
+	entries := CorpusEntries(t, target)
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		line, ok := lines[name]
+		if !ok {
+			t.Errorf("%s of %s has no line in the table", name, target)
+			continue
+		}
+		t.Run(name, func(t *testing.T) { check(t, entries[name], line) })
+	}
+	for name := range lines {
+		if entries[name] == nil {
+			t.Errorf("the table has a line for %s, but %s has no such entry", name, target)
+		}
+	}
+}
+
+// CorpusEntries are the arguments of every entry, by its name.
+func CorpusEntries(t testing.TB, target string) map[string][]string {
+	t.Helper()
 	dir := filepath.Join("testdata", "fuzz", target)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := map[string]bool{}
+	out := map[string][]string{}
 	for _, e := range entries {
-		there[e.Name()] = true
-		line, ok := lines[e.Name()]
-		if !ok {
-			t.Errorf("%s has no line in the table", filepath.Join(dir, e.Name()))
-			continue
-		}
-		t.Run(e.Name(), func(t *testing.T) {
-			check(t, corpusArgs(t, filepath.Join(dir, e.Name())), line)
-		})
+		out[e.Name()] = corpusArgs(t, filepath.Join(dir, e.Name()))
 	}
-	for name := range lines {
-		if !there[name] {
-			t.Errorf("the table has a line for %s, but %s has no such entry", name, dir)
-		}
-	}
+	return out
 }
 
 // corpusArgs are the arguments in a corpus file: strings and bytes as they are, other values as text.

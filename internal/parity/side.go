@@ -2,8 +2,8 @@ package parity
 
 import (
 	"fmt"
-	"regexp"
 	"maps"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
