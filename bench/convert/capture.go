@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"swimlane/bench/gen"
 )
@@ -127,6 +128,20 @@ func copyPlain(src, dst string) error {
 	}
 	_, err = io.Copy(out, r)
 	return errors.Join(err, out.Close())
+}
+
+// inForm rewrites the records of a capture in the form that is asked for. All
+// captures that are measured are of one runtime.
+func (b *bencher) inForm(ctx context.Context, dir string) error {
+	if b.cfg.form == "" {
+		return nil
+	}
+	records := filepath.Join(dir, gen.RecordsFile)
+	cmd := exec.CommandContext(ctx, b.swimlane, "read", records, "--as", b.cfg.form, "--runtime", "tensormap_and_ringbuffer", "-o", records+".new")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return os.Rename(records+".new", records)
 }
 
 // inputs returns the files that a conversion of the capture in dir reads, and

@@ -30,6 +30,7 @@ type config struct {
 	seed     uint64
 	json     string
 	keep     string
+	form     string
 	quick    bool
 	enforce  bool
 }
@@ -95,6 +96,7 @@ func parseFlags(args []string) (*config, error) {
 	fs.Uint64Var(&cfg.seed, "seed", 1, "seed of the made-up captures")
 	fs.StringVar(&cfg.json, "json", "", "write the figures to this `file` too")
 	fs.StringVar(&cfg.keep, "keep", "", "make the made-up captures in this `directory` and keep them")
+	fs.StringVar(&cfg.form, "form", "", "write every capture in this `form` of records file (gs, newest) before it is measured")
 	fs.BoolVar(&cfg.quick, "quick", false, "only 1k, 10k and the medium real capture")
 	fs.BoolVar(&cfg.enforce, "enforce", false, "exit 1 if a bar is missed")
 	if err := fs.Parse(args); err != nil {

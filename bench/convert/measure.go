@@ -105,6 +105,9 @@ func (b *bencher) capture(ctx context.Context, c *capture) (*result, error) {
 	if err := c.prepare(ctx, c.dir); err != nil {
 		return nil, err
 	}
+	if err := b.inForm(ctx, c.dir); err != nil {
+		return nil, err
+	}
 	files, size, err := inputs(c.dir)
 	if err != nil {
 		return nil, err
