@@ -82,7 +82,7 @@ var recordsCorpus = map[string]verdict{
 	"lifecycle_record_is_a_list":                    invalid("aicpu_lifecycle_records must be an array of objects", "found an array in row 1"),
 	"orchestrator_lane_is_an_object":                syntax("aicpu_orchestrator_phases[1]: found an object, expected an array of records", "aicpu_orchestrator_phases[1]"),
 	"uploads_are_one_object":                        syntax("found an object, expected host_device_uploads to be an array of objects", "host_device_uploads"),
-	"core_tables_of_other_types":                    reads("1 kernel rows", "core 0 is aiv of thread -1"),
+	"core_tables_of_other_types":                    syntax("found a string, expected metadata.core_types to be an array", "metadata"),
 	"runtime_is_a_number":                           unsupported(fileName+": metadata.runtime is '5', which this module does not decode; expected 'host_build_graph' or 'tensormap_and_ringbuffer'", ""),
 	"host_lanes_without_records":                    invalid(ambiguous, "found aicpu_orchestrator_phases beside host_orchestrator_phases"),
 	"queue_depth_beyond_32_bits":                    syntax("found the queue depth 4294967296, expected at least 0 and at most 2147483647", "scheduler_records.streams[0].metrics[0]"),

@@ -270,8 +270,17 @@ func TestMetadata(t *testing.T) {
 			t.Errorf("core %d: thread %d, want %d", core, got, want)
 		}
 	}
-	// An empty list counts as absent, as does another type.
-	for _, v := range []string{`[]`, `null`, `{}`, `5`} {
+	// An empty list counts as absent (spec/records.md §2.2). Of another type every
+	// core would quietly be an aiv.
+	for v, found := range map[string]string{`{}`: "an object", `5`: "a number", `"aic"`: "a string"} {
+		for _, key := range []string{"core_types", "core_to_thread"} {
+			e := refuse(t, doc{"chip_swimlane_level": 1, "metadata": raw(`{"clock_freq_hz": 1, "` + key + `": ` + v + `}`)}.String(), "cannot read ")
+			if e != nil && !strings.Contains(e.Error(), "found "+found+", expected metadata."+key+" to be an array") {
+				t.Error(e)
+			}
+		}
+	}
+	for _, v := range []string{`[]`, `null`} {
 		rec := accept(t, doc{"chip_swimlane_level": 1, "metadata": raw(`{"clock_freq_hz": 1, "core_to_thread": ` + v + `, "core_types": ` + v + `}`)}.String())
 		if rec.Meta.CoreToThread != nil || rec.Meta.CoreTypes != nil || rec.Meta.CoreType(0) != "aiv" {
 			t.Errorf("%s: got %+v", v, rec.Meta)

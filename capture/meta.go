@@ -90,12 +90,21 @@ func (d *reader) runtime() {
 	d.hasRuntime = true
 }
 
+// table demands an array. Of another value every core would be drawn as of the
+// default kind, or without its scheduler, and nobody would know.
+func (d *reader) table(name string) bool {
+	k := d.s.Peek()
+	if k != jsonscan.Array {
+		d.s.Fail("found %s, expected metadata.%s to be an array", k, name)
+	}
+	return k == jsonscan.Array
+}
+
 // coreTypes interns the two words, so that a table of many cores costs nothing.
 func (d *reader) coreTypes() []string {
 	words := map[string]string{}
 	var out []string
-	if d.s.Peek() != jsonscan.Array {
-		d.s.Skip()
+	if !d.table("core_types") {
 		return nil
 	}
 	d.s.BeginArray()
@@ -116,8 +125,7 @@ func (d *reader) coreTypes() []string {
 const maxThreads = 1024
 
 func (d *reader) coreToThread() []int32 {
-	if d.s.Peek() != jsonscan.Array {
-		d.s.Skip()
+	if !d.table("core_to_thread") {
 		return nil
 	}
 	var out []int32
