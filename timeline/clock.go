@@ -64,10 +64,11 @@ func (c *Clock) check(first, last uint64, source string) error {
 	if hi >= c.Hz {
 		return spanError(source, first, last)
 	}
-	if q, _ := bits.Div64(hi, lo, c.Hz); c.Offset < 0 || q > MaxSpan-uint64(c.Offset) {
+	room := MaxSpan - max(c.Offset, 0) // the anchor may lie before the origin: then the offset is negative
+	if q, _ := bits.Div64(hi, lo, c.Hz); room < 0 || c.Offset < -MaxSpan || q > uint64(room) {
 		return spanError(source, first, last)
 	}
-	if first < c.Base && c.Ns(first) < 0 {
+	if c.Ns(first) < 0 {
 		return fmt.Errorf("%w: the saved clock alignment of %s puts cycle %d %d ns before the host's origin; "+
 			"the alignment is not of this capture", ErrSpan, source, first, -c.Ns(first))
 	}

@@ -260,6 +260,34 @@ func TestN6SavedAlignment(t *testing.T) {
 	}
 }
 
+// TestN8Placement is example N8 of spec/newest.md §17 (R13 of spec/records.md):
+// the mapping c − 175 ns, here as a saved alignment, for rows that name a run.
+func TestN8Placement(t *testing.T) {
+	for _, x := range []struct {
+		name, host             string
+		dispatch, start, epoch string
+	}{
+		{"the axis starts at the least time of the anchor", "", "", "0.925", "7"},
+		{"the axis starts at the host's origin", `"orchestrator_source":"host","host_orchestration_origin_ns":1500,`, "0.325", "0.425", "7"},
+	} {
+		records := `{"chip_swimlane_level":2,"metadata":{"runtime":"host_build_graph","clock_freq_hz":1000000000,` + x.host +
+			`"clock_alignment":{"status":"bounded","device_anchor_cycles":1175,"host_anchor_ns":1000,"host_anchor_min_ns":1000,"host_anchor_max_ns":4000}},
+			"aicore_tasks":[[0,7,1,2100,2200,0,7]],"scheduler_tasks":{"producer":"aicpu","records":[[0,1,2000,2300,7]]}`
+		if x.host != "" {
+			records += `,"host_orchestrator_phases":[[{"submit_idx":0,"task_id":7,"start_host_ns":1500,"end_host_ns":1800}]]`
+		}
+		d := convert(t, records+"}", settings{})
+		bar := d.slice(4, "task(t7)")
+		equal(t, x.name+": start", us(bar.ts), x.start)
+		equal(t, x.name+": run", bar.args["run_epoch"], any(json.Number(x.epoch)))
+		if x.host != "" {
+			equal(t, x.name+": dispatch", us(d.slice(3, "task(t7)").ts), x.dispatch)
+			submit := d.slice(1, "submit(t7)")
+			equal(t, x.name+": submit", us(submit.ts)+"–"+us(submit.end()), "0–0.3")
+		}
+	}
+}
+
 // Two kernel launches in one file: tokens and ids start again (spec/newest.md §8).
 func TestLaunches(t *testing.T) {
 	d := convert(t, `{"chip_swimlane_level":2,"metadata":{"clock_freq_hz":1000000000,"core_types":["aic","aiv"],"run_boundaries":[[4,1000],[5,2000]]},
