@@ -59,14 +59,7 @@ const maxColumns = 8
 
 // taskRow checks and keeps a row of plain integers that begins at byte at.
 func (d *reader) taskRow(i, n int, at int64, row *[maxColumns]uint64) {
-	// The first row shows the generation (spec/newest.md §2).
-	if i == 0 {
-		d.taskWidth = n
-	}
-	if n == 7 && i == 0 {
-		d.setIdentity("rows of seven columns")
-		d.taskEpochs = true
-	}
+	d.firstTaskRow(i, n)
 	if !d.tasksOK {
 		return
 	}
@@ -158,6 +151,18 @@ func (d *reader) rowSlow(row *[maxColumns]jsonscan.Int) int {
 	return n
 }
 
+// firstTaskRow: the first row shows the generation (spec/newest.md §2).
+func (d *reader) firstTaskRow(i, n int) {
+	if i > 0 {
+		return
+	}
+	d.taskWidth = n
+	if n == 7 {
+		d.setIdentity("rows of seven columns")
+		d.taskEpochs = true
+	}
+}
+
 func (d *reader) taskRowSlow(i int, at int64) {
 	var signed [maxColumns]jsonscan.Int
 	n := d.rowSlow(&signed)
@@ -167,7 +172,8 @@ func (d *reader) taskRowSlow(i int, at int64) {
 	case n < 0:
 		d.badTask(i, at, "a value that is no array", badTaskColumns)
 		return
-	case n >= 5 && n <= 7:
+	case n >= 5 && n <= 7 && (i == 0 || d.taskEpochs == (n == 7)): // of a row of another width nothing else is looked at
+		d.firstTaskRow(i, n)
 		if d.badSign(i, at, &signed) {
 			return
 		}
