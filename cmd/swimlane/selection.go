@@ -35,6 +35,7 @@ type selectOptions struct {
 	noFlows    bool
 	tasks      []string
 	neighbours int
+	chain      bool
 }
 
 func (o *selectOptions) flags(cmd *cobra.Command) {
@@ -46,6 +47,7 @@ func (o *selectOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.noFlows, "no-flows", false, "draw no arrows")
 	f.StringSliceVar(&o.tasks, "task", nil, "draw only these tasks: ids as labels show them (r2t5), or numbers")
 	f.IntVar(&o.neighbours, "neighbours", 0, "with --task: also the tasks within N edges of the graph, in both directions")
+	f.BoolVar(&o.chain, "chain", false, "with --task: also all that they depend on, and all that depends on them")
 	for name, word := range map[string]string{
 		"from": "MICROS", "to": "MICROS", "lane": "GLOB", "func": "GLOB", "task": "ID[,ID]", "neighbours": "N",
 	} {
@@ -72,6 +74,8 @@ func (o *selectOptions) check(cmd *cobra.Command) error {
 		return usageError{fmt.Errorf("invalid --neighbours %d: expected a number that is not negative", o.neighbours)}
 	case o.neighbours > 0 && len(o.tasks) == 0:
 		return usageError{errors.New("--neighbours goes with --task: name the tasks it is about")}
+	case o.chain && len(o.tasks) == 0:
+		return usageError{errors.New("--chain goes with --task: name the tasks it is about")}
 	}
 	for flag, glob := range map[string]string{"lane": o.lane, "func": o.fn} {
 		if _, err := path.Match(glob, ""); err != nil {
@@ -106,11 +110,20 @@ func (o *selectOptions) only(l *loaded) (draw.Only, error) {
 			}
 		}
 	}
+	flag := "--neighbours"
+	if o.chain {
+		flag = "--chain"
+	}
+	if (o.neighbours > 0 || o.chain) && l.graph == nil {
+		return only, errors.New(flag + " needs the task graph, and there is no usable deps.json; name one with --deps-json")
+	}
 	if o.neighbours > 0 {
-		if l.graph == nil {
-			return only, errors.New("--neighbours needs the task graph, and there is no usable deps.json; name one with --deps-json")
-		}
 		for _, n := range l.graph.Around(nodes, o.neighbours) {
+			only.Tasks[l.graph.ID(n)] = true
+		}
+	}
+	if o.chain {
+		for _, n := range l.graph.Chain(nodes) {
 			only.Tasks[l.graph.ID(n)] = true
 		}
 	}

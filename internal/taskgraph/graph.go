@@ -211,6 +211,38 @@ func (g *Graph) Around(nodes []int32, n int) []int32 {
 	return out
 }
 
+// Chain returns the given nodes, all that they need and all that needs them.
+func (g *Graph) Chain(nodes []int32) []int32 {
+	chain := make([]bool, len(g.ids))
+	var out []int32
+	for _, next := range []func(int32) []int32{g.Pred, g.Succ} {
+		seen := make([]bool, len(g.ids))
+		var todo []int32
+		visit := func(v int32) {
+			if seen[v] {
+				return
+			}
+			seen[v] = true
+			todo = append(todo, v)
+			if !chain[v] {
+				chain[v] = true
+				out = append(out, v)
+			}
+		}
+		for _, v := range nodes {
+			visit(v)
+		}
+		for len(todo) > 0 {
+			v := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, w := range next(v) {
+				visit(w)
+			}
+		}
+	}
+	return out
+}
+
 // Node finds a task.
 func (g *Graph) Node(id uint64) (int32, bool) {
 	if len(g.slots) == 0 {
