@@ -106,7 +106,7 @@ func (p *place) String() string {
 	if p.section == "" {
 		return ""
 	}
-	text := p.section
+	text := printable(p.section) // a key that nobody knows may be anything
 	if p.list >= 0 {
 		text = fmt.Sprintf("%s[%d]", text, p.list)
 	}
