@@ -82,6 +82,9 @@ func Convert(r *Records, form Form, runtime string) (*Conversion, error) {
 	case runtime != "" && runtime != c.runtime:
 		return nil, fmt.Errorf("%s is of the runtime '%.40s', not '%.40s'", r.Source, c.runtime, runtime)
 	}
+	if shown, why := ShownRuntime(r); c.runtime != "" && shown != "" && shown != c.runtime {
+		return nil, fmt.Errorf("%s is of the runtime '%s', not '%.40s': it has %s", r.Source, shown, c.runtime, why)
+	}
 	if form == FormNewest && c.runtime != RuntimeTMR && c.runtime != RuntimeHBG {
 		if c.runtime != "" {
 			return nil, fmt.Errorf("%s is of the runtime '%.40s'; expected '%s' or '%s'", r.Source, c.runtime, RuntimeHBG, RuntimeTMR)
@@ -115,6 +118,28 @@ func (c *Conversion) dialect() Dialect {
 		d.SeamCountsUploads = c.rec.Dialect.SeamCountsUploads
 	}
 	return d
+}
+
+// ShownRuntime is the runtime whose captures alone hold what r holds, "" if there
+// is nothing of that kind, and what it is (spec/records.md §2.9–§2.11).
+func ShownRuntime(r *Records) (runtime, why string) {
+	switch {
+	case r.HostMode() || len(r.Uploads) > 0:
+		return RuntimeHBG, "records of a host orchestrator"
+	case len(r.DeviceOrc) > 0:
+		return RuntimeTMR, "records of an AICPU orchestrator"
+	}
+	for i := range r.Streams {
+		if r.Streams[i].AICore() {
+			return RuntimeHBG, "records of AICore schedulers"
+		}
+		for _, k := range r.Streams[i].Phases.Kind {
+			if k == KindGraphPrepare || k == KindResolveStandalone {
+				return RuntimeHBG, fmt.Sprintf("%q records", r.Kinds[k].Name)
+			}
+		}
+	}
+	return "", ""
 }
 
 func (c *Conversion) formDialect() Dialect {

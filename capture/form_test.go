@@ -114,7 +114,11 @@ func TestFormIDs(t *testing.T) {
 		{capture.RuntimeTMR, 1<<64 - 1, 1<<64 - 1},
 	} {
 		check := func(from string, id uint64, form capture.Form, want uint64) {
-			text := fmt.Sprintf(`{"chip_swimlane_level":1,"metadata":{%s"clock_freq_hz":1},"aicpu_orchestrator_phases":[[{"task_id":%d}]]}`, from, id)
+			section := "aicpu_orchestrator_phases"
+			if x.runtime == capture.RuntimeHBG {
+				section = "host_orchestrator_phases"
+			}
+			text := fmt.Sprintf(`{"chip_swimlane_level":1,"metadata":{%s"clock_freq_hz":1},%q:[[{"task_id":%d}]]}`, from, section, id)
 			out, conv := inForm(t, text, form, x.runtime)
 			if want == none {
 				equal(t, conv.Lost(), []string{fmt.Sprintf("which task 1 record(s) are about: the ids of this form have no number for theirs (the first is %d)", id)})
@@ -182,6 +186,34 @@ func TestFormLosses(t *testing.T) {
 	if _, err := capture.Convert(rec, capture.FormSeed, capture.RuntimeHBG); err == nil ||
 		err.Error() != fileName+" is of the runtime 'tensormap_and_ringbuffer', not 'host_build_graph'" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestShownRuntime: what only one runtime writes shows it (spec/records.md §2.9–§2.11).
+func TestShownRuntime(t *testing.T) {
+	phase := func(producer, kind string) string {
+		return fmt.Sprintf(`"scheduler_records":{"schema_version":1,"streams":[{"producer":%q,"records":[
+			{"start_cycles":1,"end_cycles":2,"loop_iter":0,"kind":%q,"tasks_processed":0,"task_id":null}]}]}`, producer, kind)
+	}
+	for _, x := range []struct{ section, runtime, why string }{
+		{`"aicpu_orchestrator_phases":[[]]`, capture.RuntimeTMR, "records of an AICPU orchestrator"},
+		{`"host_orchestrator_phases":[[]]`, capture.RuntimeHBG, "records of a host orchestrator"},
+		{`"host_device_uploads":[{"start_host_ns":1,"end_host_ns":2}]`, capture.RuntimeHBG, "records of a host orchestrator"},
+		{phase("aicore", "idle"), capture.RuntimeHBG, "records of AICore schedulers"},
+		{phase("aicpu", "graph_prepare"), capture.RuntimeHBG, `"graph_prepare" records`},
+		{phase("aicpu", "resolve_standalone"), capture.RuntimeHBG, `"resolve_standalone" records`},
+		{phase("aicpu", "dispatch"), "", ""},
+		{`"aicore_tasks":[]`, "", ""},
+	} {
+		rec := accept(t, `{"chip_swimlane_level":4,"metadata":{"clock_freq_hz":1},`+x.section+"}")
+		runtime, why := capture.ShownRuntime(rec)
+		equal(t, [2]string{runtime, why}, [2]string{x.runtime, x.why})
+		for _, named := range []string{capture.RuntimeTMR, capture.RuntimeHBG} {
+			_, err := capture.Convert(rec, capture.FormNewest, named)
+			if refused := x.runtime != "" && x.runtime != named; (err != nil) != refused {
+				t.Errorf("%s as %s: %v", x.section, named, err)
+			}
+		}
 	}
 }
 

@@ -46,8 +46,12 @@ func (o *formOptions) convert(e *env, l *loaded) (*capture.Conversion, error) {
 	}
 	conv, err := capture.Convert(l.original, form, runtime)
 	if errors.Is(err, capture.ErrNoRuntime) {
+		name := strings.Join(o.runtime.of, " or --runtime ")
+		if shown, why := capture.ShownRuntime(l.original); shown != "" {
+			name = fmt.Sprintf("%s (it has %s)", shown, why)
+		}
 		return nil, usageError{fmt.Errorf("%s does not name its runtime, which --as %s writes, because it says how task ids are built: name it with --runtime %s",
-			l.records, form, strings.Join(o.runtime.of, " or --runtime "))}
+			l.records, form, name)}
 	}
 	if err != nil {
 		return nil, err
@@ -77,8 +81,11 @@ func (l *loaded) moved(conv *capture.Conversion) (out []string, err error) {
 	names := draw.ThreadNames(now)
 	for n := range now.Streams {
 		a, b := &now.Streams[n], &then.Streams[n]
-		if !slices.Equal(a.Nested, b.Nested) {
-			out = append(out, fmt.Sprintf("the lane of resolve records of %s: they lie inside others here, and by the form's rules not, or the reverse", names[n]))
+		switch {
+		case a.HasNested() && !b.HasNested():
+			out = append(out, fmt.Sprintf("the lane of resolve records of %s: they lie inside others, which only %s has; the runtime may be another one", names[n], capture.RuntimeTMR))
+		case !slices.Equal(a.Nested, b.Nested):
+			out = append(out, fmt.Sprintf("the lane of resolve records of %s: by the rules of the form they lie inside others", names[n]))
 		}
 		if a.Resolver != b.Resolver {
 			out = append(out, fmt.Sprintf("the role of %s, which decides where the ready queues are sampled", names[n]))
@@ -98,7 +105,8 @@ func (l *loaded) moved(conv *capture.Conversion) (out []string, err error) {
 		if renamed == 1 {
 			them = "it"
 		}
-		out = append(out, fmt.Sprintf("%s of the graph: %s numbers %s as the capture does now", count(int64(renamed), "task"), l.deps, them))
+		out = append(out, fmt.Sprintf("%s of the graph: %s numbers %s as the capture does now, and a graph cannot be written in another form (without it: swimlane read - --as … < %s)",
+			count(int64(renamed), "task"), l.deps, them, l.records))
 	}
 	return out, nil
 }
