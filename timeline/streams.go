@@ -142,25 +142,36 @@ func (t *Timeline) idle(n int) {
 			}
 		}
 	}
-	var gaps uint64
-	started := false
+	var gaps, between uint64 // between: from one run to the next, when nobody is idle
+	started, run := false, int32(0)
+	runOf := func(j int32) int32 {
+		if p.Run == nil {
+			return 0
+		}
+		return p.Run[j]
+	}
 	for _, j := range work {
 		if s.Nested != nil && s.Nested[j] || p.Start[j] == 0 {
 			continue // an archived record without a start says nothing about gaps
 		}
-		if !started {
+		switch {
+		case !started:
 			first, started = p.Start[j], true
-		} else if p.Start[j] > end {
+		case p.Start[j] <= end:
+		case runOf(j) != run:
+			between += p.Start[j] - end
+		default:
 			gaps += p.Start[j] - end
 			if !s.RecordsIdle && !t.Rec.Streams[n].AICore() {
 				s.Gaps = append(s.Gaps, [2]uint64{end, p.Start[j]})
 			}
 		}
 		end = max(end, p.Start[j], p.End[j]) // archived records may end before they start
+		run = runOf(j)
 	}
 	s.IdleNs = t.Clock.Span(gaps)
 	if started {
-		s.BusyNs = t.Clock.Span(end - first - gaps)
+		s.BusyNs = t.Clock.Span(end - first - gaps - between)
 	}
 	if s.RecordsIdle {
 		s.IdleNs = t.Clock.Span(recorded)

@@ -14,15 +14,17 @@ type Selection struct {
 	// the value they have at the edge.
 	Window   bool
 	From, To int64
-	// Lane is a glob on lane names (AIC_*), or on process and lane name (Worker
-	// View/AIC_*); "" keeps all. Counters belong to no lane and stay.
-	Lane string
+	// Lanes are globs on the names of lanes (AIC_*), or of process and lane (Worker
+	// View/AIC_*), or the name of a process; what one of them fits is kept, without
+	// any all.
+	// Counters belong to no lane and stay.
+	Lanes []string
 	// NoFlows leaves all arrows out.
 	NoFlows bool
 }
 
 // Empty reports whether everything is wanted.
-func (s *Selection) Empty() bool { return !s.Window && s.Lane == "" && !s.NoFlows }
+func (s *Selection) Empty() bool { return !s.Window && len(s.Lanes) == 0 && !s.NoFlows }
 
 // Left counts what a selection left out of a picture. The counts are complete
 // when the picture has been written.
@@ -50,7 +52,7 @@ func Select(p *Picture, s Selection) (*Picture, *Left, error) {
 	}
 	left.Lanes = len(p.Lanes) - len(out.Lanes)
 	out.Processes = append([]Process(nil), p.Processes...)
-	if s.Lane != "" {
+	if len(s.Lanes) > 0 {
 		used := make([]bool, len(p.Processes))
 		for _, l := range out.Lanes {
 			used[l.Process] = true
@@ -74,19 +76,27 @@ func Select(p *Picture, s Selection) (*Picture, *Left, error) {
 
 // lane tells whether a lane is wanted.
 func (s *Selection) lane(p *Picture, l Lane) (bool, error) {
-	if s.Lane == "" {
+	for _, glob := range s.Lanes {
+		if ok, err := laneFits(glob, p.Processes[l.Process].Name, l.Name); ok || err != nil {
+			return ok, err
+		}
+	}
+	return len(s.Lanes) == 0, nil
+}
+
+func laneFits(glob, process, name string) (bool, error) {
+	switch {
+	case glob == process: // no glob: AIC* must not mean the AICPU's processes
 		return true, nil
+	case strings.Contains(glob, "/"):
+		name = process + "/" + name
 	}
-	name := l.Name
-	if strings.Contains(s.Lane, "/") {
-		name = p.Processes[l.Process].Name + "/" + name
-	}
-	if ok, err := path.Match(s.Lane, name); ok || err != nil {
+	if ok, err := path.Match(glob, name); ok || err != nil {
 		return ok, err
 	}
-	// A further sub-lane, NAME (2), belongs to its lane.
+	// What lies behind a lane, NAME (2) or NAME (lost), belongs to it.
 	if i := strings.LastIndex(name, " ("); i > 0 && strings.HasSuffix(name, ")") {
-		return path.Match(s.Lane, name[:i])
+		return path.Match(glob, name[:i])
 	}
 	return false, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -171,6 +172,11 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 		if shown, left, err = trace.Select(shown, s); err != nil {
 			return err
 		}
+	}
+	if part := o.part.fields(); part != nil {
+		own := *shown
+		own.Metadata = slices.Concat(own.Metadata, part)
+		shown = &own
 	}
 	counts, err := writeTrace(ctx, out, shown, pic.Items(), p)
 	if err = out.close(err); err != nil {

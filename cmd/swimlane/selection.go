@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +33,7 @@ func (w worded) Type() string { return w.word }
 type selectOptions struct {
 	from, to   float64 // µs
 	windowed   bool
-	lane, fn   string
+	lanes, fns []string
 	noFlows    bool
 	tasks      []string
 	neighbours int
@@ -42,10 +44,10 @@ func (o *selectOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Float64Var(&o.from, "from", 0, "draw only from this time on, in µs of the picture's axis")
 	f.Float64Var(&o.to, "to", 0, "draw only before this time, in µs (default: the end)")
-	f.StringVar(&o.lane, "lane", "", "draw only lanes that match, as AIC_* or 'Worker View/AI?_1*'")
-	f.StringVar(&o.fn, "func", "", "draw only tasks of functions whose name matches")
+	f.StringArrayVar(&o.lanes, "lane", nil, "draw only lanes that match, as AIC_*, 'Worker View' or 'Worker View/AI?_1*'; may be repeated")
+	f.StringArrayVar(&o.fns, "func", nil, "draw only tasks of functions whose name matches, and what belongs to no task; may be repeated")
 	f.BoolVar(&o.noFlows, "no-flows", false, "draw no arrows")
-	f.StringSliceVar(&o.tasks, "task", nil, "draw only these tasks: ids as labels show them (r2t5), or numbers")
+	f.StringSliceVar(&o.tasks, "task", nil, "draw only these tasks, and what belongs to no task: ids as labels show them (r2t5), or numbers")
 	f.IntVar(&o.neighbours, "neighbours", 0, "with --task: also the tasks within N edges of the graph, in both directions")
 	f.BoolVar(&o.chain, "chain", false, "with --task: also all that they depend on, and all that depends on them")
 	for name, word := range map[string]string{
@@ -66,8 +68,10 @@ func (o *selectOptions) check(cmd *cobra.Command) error {
 	const most = 1 << 52 // ns beyond are no longer exact in a float
 	bad := func(v float64) bool { return math.IsNaN(v) || v < 0 || v > most/1000 && !math.IsInf(v, 1) }
 	switch {
-	case bad(o.from) || bad(o.to) || math.IsInf(o.from, 1):
-		return usageError{errors.New("invalid --from or --to: expected µs that are not negative")}
+	case bad(o.from) || math.IsInf(o.from, 1):
+		return usageError{fmt.Errorf("invalid --from %g: expected µs that are not negative", o.from)}
+	case bad(o.to):
+		return usageError{fmt.Errorf("invalid --to %g: expected µs that are not negative", o.to)}
 	case o.windowed && o.from >= o.to:
 		return usageError{fmt.Errorf("--from %g is not before --to %g", o.from, o.to)}
 	case o.neighbours < 0:
@@ -77,17 +81,25 @@ func (o *selectOptions) check(cmd *cobra.Command) error {
 	case o.chain && len(o.tasks) == 0:
 		return usageError{errors.New("--chain goes with --task: name the tasks it is about")}
 	}
-	for flag, glob := range map[string]string{"lane": o.lane, "func": o.fn} {
-		if _, err := path.Match(glob, ""); err != nil {
-			return usageError{fmt.Errorf("invalid --%s %q: %w", flag, glob, err)}
+	for flag, globs := range map[string][]string{"lane": o.lanes, "func": o.fns} {
+		for _, glob := range globs {
+			if _, err := path.Match(glob, ""); err != nil {
+				return usageError{fmt.Errorf("invalid --%s %q: %w", flag, glob, err)}
+			}
+			if glob == "" {
+				return usageError{fmt.Errorf("--%s is empty: expected --%s GLOB", flag, flag)}
+			}
 		}
+	}
+	if cmd.Flags().Changed("task") && len(o.tasks) == 0 {
+		return usageError{errors.New("--task is empty: expected --task ID[,ID]")}
 	}
 	return nil
 }
 
 // only finds the tasks that are drawn.
 func (o *selectOptions) only(l *loaded) (draw.Only, error) {
-	only := draw.Only{Func: o.fn}
+	only := draw.Only{Funcs: o.fns}
 	o.warnFunctions(l)
 	if len(o.tasks) == 0 {
 		return only, nil
@@ -102,7 +114,7 @@ func (o *selectOptions) only(l *loaded) (draw.Only, error) {
 		}
 		only.Tasks[id] = true
 		if !l.mentions(id) {
-			l.warn("nothing-selected", 1, "--task %s: neither the records nor the graph know this task", strings.TrimSpace(text))
+			l.warn("nothing-selected", 1, "--task %s: neither the records nor the graph know this task; the capture has %s", strings.TrimSpace(text), l.someTasks())
 		}
 		if l.graph != nil {
 			if n, ok := l.graph.Node(id); ok {
@@ -130,9 +142,59 @@ func (o *selectOptions) only(l *loaded) (draw.Only, error) {
 	return only, nil
 }
 
+// someTasks names the first tasks that ran.
+func (l *loaded) someTasks() string {
+	var found []string
+	for _, id := range l.timeline.Tasks.ID {
+		found = append(found, string(names.AppendTaskID(nil, l.timeline.Rec.Dialect.IDs, id)))
+	}
+	return someOf(found)
+}
+
+// fields describes the selection in the trace, whose reader may not know that it
+// is a part; nil if everything was wanted.
+func (o *selectOptions) fields() []trace.Field {
+	var b []byte
+	add := func(key string, value any) {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return // no value of a flag is like that
+		}
+		b = append(append(append(append(b, ','), strconv.Quote(key)...), ':'), text...)
+	}
+	if o.windowed {
+		add("from_us", o.from)
+		if !math.IsInf(o.to, 1) {
+			add("to_us", o.to)
+		}
+	}
+	for _, x := range []struct {
+		key  string
+		list []string
+	}{{"lanes", o.lanes}, {"functions", o.fns}, {"tasks", o.tasks}} {
+		if len(x.list) > 0 {
+			add(x.key, x.list)
+		}
+	}
+	if o.neighbours > 0 {
+		add("neighbours", o.neighbours)
+	}
+	if o.chain {
+		add("chain", true)
+	}
+	if o.noFlows {
+		add("no_flows", true)
+	}
+	if b == nil {
+		return nil
+	}
+	b[0] = '{'
+	return []trace.Field{{Key: "selection", JSON: append(b, '}')}}
+}
+
 // warnFunctions says that no task ran what --func asks for.
 func (o *selectOptions) warnFunctions(l *loaded) {
-	if o.fn == "" {
+	if len(o.fns) == 0 {
 		return
 	}
 	ran := map[string]bool{}
@@ -144,8 +206,11 @@ func (o *selectOptions) warnFunctions(l *loaded) {
 		last = f
 		ran[l.names.Map.TaskFunction(int64(f), false)] = true
 	}
-	if found := slices.Sorted(maps.Keys(ran)); !anyMatch(o.fn, found) {
-		l.warn("nothing-selected", 1, "--func %q fits no function that ran; the capture has %s", o.fn, someOf(found))
+	found := slices.Sorted(maps.Keys(ran))
+	for _, glob := range o.fns {
+		if !anyMatch(glob, found) {
+			l.warn("nothing-selected", 1, "--func %q fits no function that ran; the capture has %s", glob, someOf(found))
+		}
 	}
 }
 
@@ -161,9 +226,10 @@ func (o *selectOptions) warnEmpty(l *loaded, all *trace.Picture, left *trace.Lef
 		for _, lane := range all.Lanes {
 			found = append(found, lane.Name)
 		}
-		l.warn("nothing-selected", 1, "--lane %q fits no lane; the picture has %s", o.lane, someOf(slices.Compact(found)))
+		l.warn("nothing-selected", 1, "--lane %q fits no lane; the picture has %s", strings.Join(o.lanes, " "), someOf(slices.Compact(found)))
 	case o.windowed && left.Slices.Load() > 0:
-		l.warn("nothing-selected", 1, "--from and --to: no bar lies in this window")
+		first, last, _ := kernelSpan(l.timeline)
+		l.warn("nothing-selected", 1, "--from and --to: no bar lies in this window; the kernels run from %s to %s us", micros(first), micros(last))
 	}
 }
 
@@ -219,7 +285,7 @@ func (l *loaded) mentions(id uint64) bool {
 
 // selection is the part of the picture that does not depend on tasks.
 func (o *selectOptions) selection() trace.Selection {
-	s := trace.Selection{Lane: o.lane, NoFlows: o.noFlows, Window: o.windowed, To: math.MaxInt64}
+	s := trace.Selection{Lanes: o.lanes, NoFlows: o.noFlows, Window: o.windowed, To: math.MaxInt64}
 	if o.windowed {
 		s.From = int64(math.Round(o.from * 1000))
 		if !math.IsInf(o.to, 1) {

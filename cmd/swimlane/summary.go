@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
 	"swimlane/internal/draw"
 	"swimlane/trace"
@@ -90,11 +91,14 @@ func (s *summary) found(line func(string, ...any), table *stats.Table) {
 		producer = "nobody"
 	}
 	line("  Level:  %d (%s), scheduler timing by %s", table.Level, stats.Caption(table.Level), producer)
+	if text := runs(s.l.timeline.Rec); text != "" {
+		line("  Runs:   %s", text)
+	}
 	line("  Tasks:  %s in %s on %s%s%s; %s%s", thousands(int64(table.Tasks)), count(int64(table.Total.Count), "row"),
 		count(int64(table.Cores), "core"), spmd(r.SPMD), functionless(s.l.functionless()), count(int64(r.Lanes), "lane"), moved(r.Moved))
 	switch {
 	case s.l.edges:
-		line("  Arrows: %s of %s of the graph drawn%s", thousands(int64(r.Drawn)), count(int64(r.Edges), "edge"), violations(r))
+		line("  Arrows: %s of %s of the graph drawn%s%s", thousands(int64(r.Drawn)), count(int64(r.Edges), "edge"), s.undrawn(), violations(r))
 	case !s.o.verbose: // it was said above otherwise
 		line("%s", noArrows)
 	}
@@ -164,6 +168,45 @@ func moved(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(", %s moved to sub-lanes", count(int64(n), "overlapping bar"))
+}
+
+// runs names the runs of a file that holds several.
+func runs(rec *capture.Records) string {
+	if len(rec.Runs) < 2 {
+		return ""
+	}
+	what := "epochs"
+	if rec.Launches != nil {
+		what = "launches"
+	}
+	const most = 8
+	var epochs []string
+	for _, r := range rec.Runs[:min(len(rec.Runs), most)] {
+		if !r.Known {
+			epochs = append(epochs, "none named")
+			continue
+		}
+		epochs = append(epochs, fmt.Sprint(r.Epoch))
+	}
+	if n := len(rec.Runs) - most; n > 0 {
+		epochs = append(epochs, fmt.Sprintf("%s more", thousands(int64(n))))
+	}
+	return fmt.Sprintf("%d (%s %s) on one axis; figures are of all together", len(rec.Runs), what, strings.Join(epochs, ", "))
+}
+
+// undrawn says why edges have no arrow.
+func (s *summary) undrawn() (text string) {
+	r := &s.pic.Report
+	if n := int64(r.Edges - r.Drawn); n > 0 {
+		text = fmt.Sprintf(", %s without a bar at an end", thousands(n))
+		if r.HiddenRows > 0 {
+			text = fmt.Sprintf(", %s not asked for or without a bar at an end", thousands(n))
+		}
+	}
+	if s.left != nil {
+		text += ", before the rest of what was not asked for was left out"
+	}
+	return text
 }
 
 func marked(lanes int) string {

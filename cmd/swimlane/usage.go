@@ -86,8 +86,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		case *choice:
 			expected = orList(v.of)
 		default:
-			if f.Value.Type() == "bool" {
+			switch f.Value.Type() {
+			case "bool":
 				expected = "true or false"
+			case "MICROS":
+				expected = "a number of µs, such as 1500"
+			case "N":
+				expected = "a whole number"
 			}
 		}
 		return fmt.Errorf("invalid value %q of --%s: expected %s", invalid.GetValue(), f.Name, expected)

@@ -35,6 +35,7 @@ type settings struct {
 	overhead   bool
 	idle       bool
 	workers    int
+	unmarked   bool // missing records are not marked
 	raw        bool // only the text of the trace is wanted, which another test parses and checks
 }
 
@@ -100,6 +101,9 @@ func tryConvert(t *testing.T, records string, s settings) (*drawn, error) {
 	tl, err := timeline.New(rec, graph)
 	if err != nil {
 		return nil, err
+	}
+	if s.unmarked {
+		tl.Losses = nil
 	}
 	d := &drawn{t: t, timeline: tl}
 	if d.picture, err = draw.New(tl, draw.Options{Names: s.names, Overhead: s.overhead, Idle: s.idle}); err != nil {

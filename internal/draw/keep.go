@@ -7,14 +7,15 @@ import (
 // Only says which tasks are drawn. Bars that belong to no task stay: they are
 // the surroundings of those that do.
 type Only struct {
-	// Func is a glob on function names, as labels show them; "" keeps all.
-	Func string
+	// Funcs are globs on function names, as labels show them; tasks that one of
+	// them fits are kept, without any all.
+	Funcs []string
 	// Tasks are the ids of the tasks that are kept; nil keeps all.
 	Tasks map[uint64]bool
 }
 
 // all reports whether every task is drawn.
-func (o *Only) all() bool { return o.Func == "" && o.Tasks == nil }
+func (o *Only) all() bool { return len(o.Funcs) == 0 && o.Tasks == nil }
 
 // chooseRows finds the rows that are drawn; the result is nil if all are.
 func (d *drawing) chooseRows() error {
@@ -22,14 +23,17 @@ func (d *drawing) chooseRows() error {
 	if only.all() {
 		return nil
 	}
-	if _, err := path.Match(only.Func, ""); err != nil {
-		return err
+	for _, glob := range only.Funcs {
+		if _, err := path.Match(glob, ""); err != nil {
+			return err
+		}
 	}
 	fits := map[int32]bool{}
 	for f, name := range d.plainNames {
-		fits[f] = only.Func == ""
-		if only.Func != "" {
-			fits[f], _ = path.Match(only.Func, name)
+		fits[f] = len(only.Funcs) == 0
+		for _, glob := range only.Funcs {
+			ok, _ := path.Match(glob, name)
+			fits[f] = fits[f] || ok
 		}
 	}
 	d.kept = make([]bool, d.t.Rows.Len())
@@ -54,7 +58,7 @@ func (d *drawing) taskKept(run int32, id uint64) bool {
 	if only.Tasks != nil && !only.Tasks[id] {
 		return false
 	}
-	if only.Func == "" {
+	if len(only.Funcs) == 0 {
 		return true
 	}
 	// A function was named: only what belongs to tasks that ran it is left.

@@ -106,7 +106,7 @@ func TestManyOrchestratorLanes(t *testing.T) {
 	equal(t, "lanes", len(d.laneNames(1)), 300)
 	equalSlices(t, "first", d.laneNames(1)[:3], []string{"Orch_0", "Orch_0 (2)", "Orch_1"})
 	equal(t, "workers", len(d.process), 3)
-	equal(t, "allocations", len(d.inProcess(4)), 300)
+	equal(t, "allocations", len(d.slices(func(e *event) bool { return e.pid == 4 && e.cat == "event" })), 300)
 
 	// A host's uploads stand behind all lanes.
 	var lanes []string

@@ -98,9 +98,15 @@ func TestSelectLanes(t *testing.T) {
 		{"Worker View/AI?_*", 2, 2},
 		{"Sched_0", 3, 1},
 		{"nothing", 0, 0},
-		{"", 7, 7}, // two cores in both views, AICPU_0, Sched_0 and the queue
+		{"Worker View", 2, 3}, // with AICPU_0
+		{"AIC*", 2, 3},        // AIC_0 in both views and AICPU_0, not what the AICPU's processes have
+		{"", 7, 7},            // two cores in both views, AICPU_0, Sched_0 and the queue
 	} {
-		d, left := part(t, draw.Only{}, trace.Selection{Lane: tt.glob})
+		var globs []string
+		if tt.glob != "" {
+			globs = []string{"no lane", tt.glob}
+		}
+		d, left := part(t, draw.Only{}, trace.Selection{Lanes: globs})
 		if n := len(d.slices(func(*event) bool { return true })); n != tt.bars || len(d.lane) != tt.lanes {
 			t.Errorf("%q: %d bars on %d lanes, want %d on %d", tt.glob, n, len(d.lane), tt.bars, tt.lanes)
 		}
@@ -108,7 +114,7 @@ func TestSelectLanes(t *testing.T) {
 			t.Errorf("%q: %d lanes left out, want %d", tt.glob, left.Lanes, 7-tt.lanes)
 		}
 	}
-	if _, _, err := trace.Select(&trace.Picture{Lanes: []trace.Lane{{}}, Processes: []trace.Process{{}}}, trace.Selection{Lane: "["}); err == nil {
+	if _, _, err := trace.Select(&trace.Picture{Lanes: []trace.Lane{{}}, Processes: []trace.Process{{}}}, trace.Selection{Lanes: []string{"["}}); err == nil {
 		t.Error("a malformed glob is accepted")
 	}
 }
@@ -121,7 +127,7 @@ func TestSelectTasks(t *testing.T) {
 	if n := len(d.arrows("dependency")); n != 0 {
 		t.Errorf("%d arrows lead to a task that is not drawn", n)
 	}
-	d, _ = part(t, draw.Only{Func: "func_0*"}, trace.Selection{})
+	d, _ = part(t, draw.Only{Funcs: []string{"no function", "func_0*"}}, trace.Selection{})
 	if len(d.called("func_1_b(t2)")) != 0 || len(d.called("func_0_a(t1)")) != 2 {
 		t.Error("not just func_0_a is drawn")
 	}

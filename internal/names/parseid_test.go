@@ -17,7 +17,13 @@ func TestParseTaskID(t *testing.T) {
 		{capture.HighLow, "t7", 7, true},
 		{capture.HighLow, "r2t5", 8589934597, true},
 		{capture.HighLow, "8589934597", 8589934597, true},
-		{capture.HighLow, "r0t7", 0, false}, // written t7 there
+		{capture.HighLow, "r0t7", 7, true}, // written t7 there, but meant all the same
+		{capture.HighLow, "r00t7", 0, false},
+		{capture.HighLow, "QK(r2t5)", 8589934597, true}, // a whole label
+		{capture.Spaces, "func_0_a(g3t0)", 4611686031312289792, true},
+		{capture.HighLow, "a(b)(t7)", 7, true},
+		{capture.HighLow, "QK(t7", 0, false},
+		{capture.HighLow, "QK()", 0, false},
 		{capture.Rings, "r0t7", 7, true},
 		{capture.Rings, "t7", 0, false},
 		{capture.Spaces, "t12", 12, true},
