@@ -75,7 +75,7 @@ type Conversion struct {
 // known of it, "" if nothing is. It is an error if the form needs one and
 // nothing names it, or if the two disagree.
 func Convert(r *Records, form Form, runtime string) (*Conversion, error) {
-	c := &Conversion{rec: r, form: form, runtime: ownRuntime(r)}
+	c := &Conversion{rec: r, form: form, runtime: OwnRuntime(r)}
 	switch {
 	case c.runtime == "":
 		c.runtime = runtime
@@ -100,8 +100,8 @@ func Convert(r *Records, form Form, runtime string) (*Conversion, error) {
 // ErrNoRuntime says that a form names the runtime and the capture does not.
 var ErrNoRuntime = fmt.Errorf("the form names the runtime that made the task ids, and the capture does not say it")
 
-// ownRuntime is the runtime that a capture names in any place, "" if it names none.
-func ownRuntime(r *Records) string {
+// OwnRuntime is the runtime that a capture names in any place, "" if it names none.
+func OwnRuntime(r *Records) string {
 	switch {
 	case r.Meta.Runtime != "":
 		return r.Meta.Runtime
@@ -348,7 +348,7 @@ func (c *Conversion) takeNotes() {
 			c.notes = append(c.notes, "the capture names no run; run_epoch 1 is written")
 		}
 	}
-	if c.form == FormNewest && ownRuntime(r) == "" {
+	if c.form == FormNewest && OwnRuntime(r) == "" {
 		c.notes = append(c.notes, fmt.Sprintf("the capture names no runtime; '%s' is written", c.runtime))
 	}
 }

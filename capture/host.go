@@ -2,7 +2,6 @@ package capture
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"swimlane/internal/jsonscan"
@@ -121,12 +120,13 @@ func (d *reader) submit(from, to string, host bool) (r submit) {
 		case to:
 			r.end = d.uint64OrNull()
 		case "run_epoch":
+			if host { // no runtime writes that, and the host's part of a picture belongs to no run
+				d.keepField(&r.extra, key)
+				continue
+			}
 			d.setIdentity("orchestrator records with run_epoch")
 			if !s.TakeNull() {
 				r.epoch, r.inRun = s.Uint64(), true
-				if host && d.opt.Extras { // the host's part of a model belongs to no run
-					r.extra = strconv.AppendUint(appendKey(r.extra, "run_epoch"), r.epoch, 10)
-				}
 			}
 		default:
 			d.keepField(&r.extra, key)

@@ -22,6 +22,9 @@ func (d *reader) sumLoss() {
 		// "incomplete" is a mismatch of counts without loss (spec/records.md §2.2).
 		l.Declared = l.Declared || h.Status == "dropped"
 	}
+	if c := d.out.Meta.Collection; c != nil && !c.Whole() {
+		l.Retained, l.Declared = true, true
+	}
 	l.Declared = l.Declared || l.Streams > 0 || l.Host > 0 || l.Accounting > 0
 }
 

@@ -107,6 +107,7 @@ type Loss struct {
 	Kinds      []KindLoss // the parts of Accounting, in the order of the file
 	Streams    int64      // phase records, from the streams' capture objects
 	Host       int64      // host submit records
+	Retained   bool       // a run that was written in the background is not whole
 	Declared   bool       // any of these, or a stream marked truncated
 }
 

@@ -41,7 +41,7 @@ func (o *formOptions) check(cmd *cobra.Command) error {
 func (o *formOptions) convert(e *env, l *loaded) (*capture.Conversion, error) {
 	form, _ := capture.ParseForm(o.as.value)
 	runtime := o.runtime.value
-	if runtime == "" {
+	if runtime == "" && capture.OwnRuntime(l.original) == "" {
 		runtime = l.runtime
 	}
 	conv, err := capture.Convert(l.original, form, runtime)

@@ -145,10 +145,10 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 		}
 		return err
 	}
-	if deps != nil {
+	foreign := l.otherRuntime(deps)
+	if deps != nil && foreign == "" {
 		l.runtime = deps.Runtime
 	}
-	foreign := l.otherRuntime(deps)
 	l.timeline.Attach(l.graph)
 	l.warnPassedOver()
 	for _, w := range l.names.Warnings {
@@ -170,7 +170,7 @@ func (l *loaded) read(o *inputOptions, p *progress, extras bool) error {
 // otherRuntime drops a graph whose ids mean other tasks because another runtime
 // made them, and says so (spec/newest.md §12).
 func (l *loaded) otherRuntime(deps *capture.Deps) string {
-	own := l.timeline.Rec.Meta.Runtime
+	own := capture.OwnRuntime(l.timeline.Rec)
 	if deps == nil || deps.Runtime == "" || own == "" || deps.Runtime == own {
 		return ""
 	}

@@ -199,6 +199,9 @@ func (l *loaded) warnLosses() {
 		return
 	}
 	parts, n := declaredLosses(loss)
+	if len(parts) == 0 && loss.Retained {
+		return // the warning of its verdict says it
+	}
 	what := "some records, the file does not say how many"
 	if len(parts) > 0 {
 		what = strings.Join(parts, ", ")

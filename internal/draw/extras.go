@@ -140,6 +140,13 @@ func (d *drawing) metadata() {
 			add("host_clock_domain_id", text(m.ClockDomain))
 		}
 	}
+	if m.Collection != nil && !host && !d.t.Placed {
+		status := "complete"
+		if !m.Collection.Whole() {
+			status = "partial"
+		}
+		add("trace_status", text(status))
+	}
 	if lost := d.recordsLost(); lost != nil {
 		add("records_lost", lost)
 	}

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"swimlane/trace"
@@ -206,7 +207,7 @@ func (d *drawing) submitArrows() {
 			if !lane.Has[j] {
 				continue
 			}
-			if i := d.t.Tasks.Find(runAt(lane.Run, j), id); i >= 0 && s.record[i] < 0 {
+			if i := d.submitted(s.record, runAt(lane.Run, j), id); i >= 0 {
 				s.lane[i], s.record[i] = int32(l), int32(j)
 			}
 		}
@@ -223,6 +224,24 @@ func (d *drawing) submitArrows() {
 		}
 	}
 	d.add(s)
+}
+
+// submitted is the task that a submit is of, −1 if it has one already or did not
+// run. A submit of the host names no run: of several runs it is of the first whose
+// task has none yet.
+func (d *drawing) submitted(record []int32, run int32, id uint64) int32 {
+	if !d.submits.host {
+		if i := d.t.Tasks.Find(run, id); i >= 0 && record[i] < 0 {
+			return i
+		}
+		return -1
+	}
+	of := d.tasksOf(id)
+	i := sort.Search(len(of), func(i int) bool { return record[of[i]] < 0 }) // they are given out in order
+	if i == len(of) {
+		return -1
+	}
+	return of[i]
 }
 
 type submitArrowSection struct {

@@ -323,3 +323,47 @@ func TestLaunches(t *testing.T) {
 		t.Errorf("metadata %s", got)
 	}
 }
+
+// TestHostSubmitsOfSeveralRuns: submits of the host name no run, whatever they
+// say (spec/newest.md §3.1), and are of the runs in their order.
+func TestHostSubmitsOfSeveralRuns(t *testing.T) {
+	d := convert(t, `{"chip_swimlane_level":4,"metadata":{"runtime":"host_build_graph","clock_freq_hz":1000000000,"core_types":["aic"],
+"orchestrator_source":"host","host_orchestration_origin_ns":1000000,
+"host_capture":{"status":"complete","expected_records":3,"recorded_records":3,"dropped_records":0,"error":null},
+"clock_alignment":{"status":"bounded","device_anchor_cycles":1000300,"host_anchor_ns":2000750,"host_anchor_min_ns":2000700,"host_anchor_max_ns":2003800}},
+"aicore_tasks":[[0,7,1,1000500,1000600,0,11],[0,8,1,1002500,1002600,0,12],[0,7,2,1003500,1003600,0,12]],"scheduler_tasks":{"producer":"aicpu","records":[[0,1,1000400,1000650,11],[0,1,1002400,1002650,12],[0,2,1003400,1003650,12]]},
+"scheduler_records":{"streams":[{"producer":"aicpu","scheduler_id":0,"records":[
+{"start_cycles":1000300,"end_cycles":1000700,"run_epoch":11,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null},
+{"start_cycles":1002300,"end_cycles":1002700,"run_epoch":12,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null},
+{"start_cycles":1003300,"end_cycles":1003700,"run_epoch":12,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null}],"metrics":[]}]},
+"host_orchestrator_phases":[[{"submit_idx":0,"task_id":7,"start_host_ns":1000000,"end_host_ns":1000100,"run_epoch":5},{"submit_idx":1,"task_id":8,"start_host_ns":1000200,"end_host_ns":1000300},{"submit_idx":2,"task_id":7,"start_host_ns":1000400,"end_host_ns":1000500}]]}`, settings{})
+	if got := d.arrows("submit→dispatch"); len(got) != 3 {
+		t.Errorf("arrows %v, want one for each task", got)
+	}
+	for _, e := range d.inProcess(4) {
+		if strings.HasPrefix(e.name, "alloc") {
+			t.Errorf("%s is drawn, although every task ran", e.name)
+		}
+	}
+	for _, e := range d.inProcess(1) {
+		if e.args["run_epoch"] != nil {
+			t.Errorf("%s names a run", e.name)
+		}
+	}
+	equal(t, "runs", len(d.timeline.Rec.Runs), 2)
+}
+
+// TestRetainedRun: a run that was written in the background and is not whole is
+// drawn as a part, and declares a loss (spec/newest.md §9).
+func TestRetainedRun(t *testing.T) {
+	const text = `{"chip_swimlane_level":2,"metadata":{"runtime":"tensormap_and_ringbuffer","collection":{"run_epoch":3,"not_received_buffers":2,"verdict":"%s"},"clock_freq_hz":1000},
+		"aicore_tasks":[[0,7,1,10,20,0,3],[0,8,2,30,40,0,3]],"scheduler_tasks":{"producer":"aicpu","records":[[0,1,5,25,3]]}}`
+	d := convert(t, fmt.Sprintf(text, "partial_safe"), settings{})
+	equal(t, "trace_status", d.metadata["trace_status"], any("partial"))
+	equal(t, "rows", len(d.inProcess(4)), 2)
+	if _, err := tryConvert(t, fmt.Sprintf(text, "published"), settings{}); err == nil {
+		t.Error("a whole run may lack the partner of a kernel row")
+	}
+	whole := strings.Replace(fmt.Sprintf(text, "published"), ",[0,8,2,30,40,0,3]", "", 1)
+	equal(t, "trace_status of a whole run", convert(t, whole, settings{}).metadata["trace_status"], any("complete"))
+}

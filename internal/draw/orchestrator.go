@@ -15,6 +15,7 @@ type submits struct {
 	process int
 	lanes   []capture.Submits
 	host    bool
+	byID    map[uint64][]int32 // see tasksOf
 	groups  []group
 	sub     [][]uint16 // per lane and record; nil if all lie on the first sub-lane
 	inner   []map[int32]int64
@@ -111,20 +112,26 @@ func (d *drawing) submitLane(lane, j int) int32 {
 func (d *drawing) collectAllocations() {
 	s, m := &d.submits, &d.marks
 	m.submit = make([]map[int32]int32, len(s.lanes))
-	expanded := d.expandedTasks()
+	skipped, dummies, expanded := m.skipped, m.dummies, d.expandedTasks()
+	if s.host { // its submits name no run: they may be of any
+		skipped, dummies, expanded = ofAnyRun(skipped), ofAnyRun(dummies), ofAnyRun(expanded)
+	}
 	var missing []uint64
 	warned := map[uint64]bool{}
 	for i := range s.lanes {
 		lane := &s.lanes[i]
 		for j, id := range lane.Task {
 			of := runTask{runAt(lane.Run, j), id}
-			if !lane.Has[j] || m.skipped[of] {
+			if s.host {
+				of.run = anyRun
+			}
+			if !lane.Has[j] || skipped[of] {
 				continue
 			}
 			regular, dummy, listed := d.nodeKind(id)
 			if !listed {
-				regular, dummy = d.t.Tasks.Find(of.run, id) >= 0, m.dummies[of]
-			} else if dummy && !m.dummies[of] && !expanded[of] && !warned[id] {
+				regular, dummy = d.ran(of), dummies[of]
+			} else if dummy && !dummies[of] && !expanded[of] && !warned[id] {
 				warned[id] = true
 				missing = append(missing, id)
 			}
@@ -135,7 +142,7 @@ func (d *drawing) collectAllocations() {
 				m.submit[i] = map[int32]int32{}
 			}
 			start, end := d.submitSpan(i, j)
-			m.submit[i][int32(j)] = d.addMark(mark{task: id, run: of.run, named: true, fn: -1,
+			m.submit[i][int32(j)] = d.addMark(mark{task: id, run: max(of.run, 0), named: true, fn: -1,
 				start: start, end: max(end, start+shortestMark), worker: int32(d.t.Threads + i)})
 		}
 	}
@@ -146,6 +153,44 @@ func (d *drawing) collectAllocations() {
 		}
 		d.warn("dummy-without-record", 1, "dummy(%s) has no dummy_task scheduler record; its Worker View bar cannot be rendered.", d.appendID(nil, id))
 	}
+}
+
+// anyRun stands for the run of a submit of the host.
+const anyRun = -1
+
+// ofAnyRun adds every task of a set as one of any run.
+func ofAnyRun(set map[runTask]bool) map[runTask]bool {
+	out := make(map[runTask]bool, len(set))
+	for of := range set {
+		out[runTask{anyRun, of.id}] = true
+	}
+	return out
+}
+
+// ran reports whether a task has rows.
+func (d *drawing) ran(of runTask) bool {
+	if of.run == anyRun {
+		return len(d.tasksOf(of.id)) > 0
+	}
+	return d.t.Tasks.Find(of.run, of.id) >= 0
+}
+
+// tasksOf are the tasks of all runs that have an id, by ascending run.
+func (d *drawing) tasksOf(id uint64) []int32 {
+	s := &d.submits
+	if len(d.t.Rec.Runs) == 1 {
+		if i := d.t.Tasks.Find(0, id); i >= 0 {
+			return []int32{i}
+		}
+		return nil
+	}
+	if s.byID == nil {
+		s.byID = make(map[uint64][]int32, d.t.Tasks.Len())
+		for i, of := range d.t.Tasks.ID { // run by run
+			s.byID[of] = append(s.byID[of], int32(i))
+		}
+	}
+	return s.byID[id]
 }
 
 // expandedTasks are the graph tasks that a scheduler expanded. They run nothing
