@@ -76,10 +76,15 @@ func (d *reader) settleAlignment() {
 	out, err := a.check(d.out.Meta.ClockHz)
 	if err != nil {
 		d.warn("clock-alignment", 1, "ignoring saved clock alignment: %v", err)
-		raw := append([]byte(`{"status":"unavailable","reason":`), jsonscan.AppendString(nil, err.Error())...)
-		out = &Alignment{Raw: append(raw, '}')}
+		out = NoAlignment(err.Error())
 	}
 	d.out.Meta.Alignment = out
+}
+
+// NoAlignment is the record of clocks that could not be aligned.
+func NoAlignment(reason string) *Alignment {
+	raw := append([]byte(`{"status":"unavailable","reason":`), jsonscan.AppendString(nil, reason)...)
+	return &Alignment{Raw: append(raw, '}')}
 }
 
 func (a *alignment) check(hz uint64) (*Alignment, error) {

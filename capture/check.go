@@ -41,6 +41,7 @@ func (d *reader) finish() error {
 		return err
 	}
 	d.sumLoss()
+	d.warnHalfNamed()
 	d.settleAlignment()
 	d.warnCollection()
 	d.warnUnknown()

@@ -226,6 +226,7 @@ func (c *Conversion) lose(n int64, format string, args ...any) {
 // findLosses compares what the capture holds with what the form can.
 func (c *Conversion) findLosses() {
 	c.loseRuns()
+	c.loseRuntimes()
 	c.loseIDs()
 	c.loseRecords()
 }
@@ -235,6 +236,9 @@ func (c *Conversion) findLosses() {
 func (c *Conversion) loseRuns() {
 	r := c.rec
 	if r.Launches != nil {
+		if r.RunsReplaced {
+			c.lose(1, "the runs that its records name beside its kernel launches")
+		}
 		if c.form == FormNewest {
 			c.lose(1, "where its %d kernel launches begin, and the lane that shows them: rows name a run, and nothing says when one started", len(r.Launches))
 		}
@@ -261,6 +265,20 @@ func (c *Conversion) loseRuns() {
 	case unnamed && c.rowsWithoutRun():
 		c.lose(1, "that some records name no run: in this form each row names one")
 	}
+}
+
+// loseRuntimes: in one of the forms streams name no runtime of their own.
+func (c *Conversion) loseRuntimes() {
+	if c.form != FormNewest {
+		return
+	}
+	n := int64(0)
+	for i := range c.rec.Streams {
+		if r := c.rec.Streams[i].Runtime; r != "" && r != c.runtime {
+			n++
+		}
+	}
+	c.lose(n, "the runtime that %d scheduler stream(s) name, which is not '%s'", n, c.runtime)
 }
 
 // rowsWithoutRun reports whether rows or phase records name no run, although the
@@ -342,9 +360,13 @@ func (c *Conversion) takeNotes() {
 	case c.form == FormSeed && r.Launches == nil && run.Known:
 		c.notes = append(c.notes, fmt.Sprintf("run_epoch %d has no place in this form; it stands in metadata.converted_from", run.Epoch))
 	case c.form == FormNewest && r.Launches == nil && !run.Known:
-		if c.epoch = 1; origin != nil && origin.HasRun {
+		switch kept := r.Meta.Collection; {
+		case origin != nil && origin.HasRun:
 			c.epoch = origin.Epoch
-		} else {
+		case kept != nil && kept.RunEpoch.Set && kept.RunEpoch.V >= 0:
+			c.epoch = uint64(kept.RunEpoch.V)
+		default:
+			c.epoch = 1
 			c.notes = append(c.notes, "the capture names no run; run_epoch 1 is written")
 		}
 	}

@@ -110,6 +110,10 @@ func (d *reader) settleLaunches() {
 	case len(b.list) == 0 || len(b.list) > math.MaxInt32:
 		return // nothing to split
 	}
+	if n := len(d.runs.epochs); n > 0 {
+		d.warn("launches-over-runs", int64(n), "%s tells %d kernel launches apart and names %d run(s) in its records; the launches count", d.file, len(b.list), n)
+		out.RunsReplaced = true
+	}
 	out.Launches = b.list
 	out.Runs = nil
 	for _, l := range b.list {

@@ -39,6 +39,45 @@ func addCount(sum, n int64) int64 {
 	return sum + n
 }
 
+// warnHalfNamed tells of records that name no run beside others that do: nothing
+// joins them, and nothing would show it.
+func (d *reader) warnHalfNamed() {
+	out := d.out
+	if out.Launches != nil || len(out.Runs) < 2 || out.Runs[0].Known {
+		return
+	}
+	var parts []string
+	count := func(run []int32, n int, what string) {
+		nameless := int64(0)
+		if run == nil {
+			nameless = int64(n)
+		}
+		for _, r := range run {
+			if r == 0 {
+				nameless++
+			}
+		}
+		if nameless > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", nameless, what))
+		}
+	}
+	count(out.Tasks.Run, out.Tasks.Len(), "kernel row(s)")
+	count(out.Sched.Run, out.Sched.Len(), "scheduler row(s)")
+	for i := range out.Streams {
+		p := &out.Streams[i].Phases
+		count(p.Run, p.Len(), fmt.Sprintf("record(s) of scheduler stream %d", i))
+	}
+	for i := range out.DeviceOrc {
+		s := &out.DeviceOrc[i]
+		count(s.Run, s.Len(), fmt.Sprintf("record(s) of orchestrator lane %d", i))
+	}
+	const most = 4
+	if n := len(parts) - most; n > 0 {
+		parts = append(parts[:most], fmt.Sprintf("and others in %d more places", n))
+	}
+	d.warn("runs-half-named", int64(len(parts)), "%s names the runs of some records and not of others: %s; arrows between them are missing", d.file, strings.Join(parts, ", "))
+}
+
 func (d *reader) warn(code string, n int64, format string, args ...any) {
 	d.out.Warnings = append(d.out.Warnings, Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
 }

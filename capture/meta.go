@@ -66,7 +66,10 @@ func (d *reader) metadataField(name string) (text []byte) {
 	case "run_boundaries":
 		d.runBoundaries()
 	case "dropped_run_boundaries":
-		d.bounds.dropped = d.count()
+		n := d.optInt()
+		if d.bounds.dropped = n.V; !n.Set { // what is no number may be any
+			d.bounds.dropped = 1
+		}
 	case "converted_from":
 		d.origin()
 	case "num_cores", "orchestrator_clock_domain", "device_clock_domain", "host_timestamp_resolution_ns",

@@ -17,6 +17,8 @@ type Records struct {
 	Runs []Run
 	// Launches are the kernel launches that the file tells apart; nil if it does not.
 	Launches []Launch
+	// RunsReplaced: the records name runs too, which the launches stand in for.
+	RunsReplaced bool
 
 	Tasks     TaskRows
 	Sched     SchedRows
@@ -148,6 +150,7 @@ func (t *SchedRows) Len() int { return len(t.Core) }
 // Stream is what one scheduler recorded. Its position in Records.Streams is the
 // thread index that core_to_thread refers to.
 type Stream struct {
+	Order        int  // place in the file
 	Gap          bool // no such stream in the file; keeps the positions right
 	Platform     string
 	Runtime      string

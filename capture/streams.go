@@ -83,7 +83,7 @@ func (d *reader) stream(i int) {
 		s.Skip()
 		return
 	}
-	var st Stream
+	st := Stream{Order: i}
 	var cols phaseColumns
 	var metrics metricList
 	var desc descriptor
@@ -399,7 +399,7 @@ func (d *reader) schedulerPhases() {
 		if i >= maxLanes {
 			s.Fail("found more than %d lists of scheduler phases, expected one for each thread", maxLanes)
 		}
-		st := Stream{Producer: ProducerAICPU, CoreType: "aicpu", SchedulerID: OptInt{int64(i), true}, WorkerID: OptInt{int64(i), true}}
+		st := Stream{Order: i, Producer: ProducerAICPU, CoreType: "aicpu", SchedulerID: OptInt{int64(i), true}, WorkerID: OptInt{int64(i), true}}
 		d.where.list = i
 		if !s.TakeNull() {
 			d.phaseList(i, &st.Phases)

@@ -326,7 +326,7 @@ func TestArchivedPhases(t *testing.T) {
 	}
 	for i, st := range rec.Streams {
 		st.Phases = capture.Phases{}
-		equal(t, st, capture.Stream{Producer: "aicpu", CoreType: "aicpu", SchedulerID: some(int64(i)), WorkerID: some(int64(i))})
+		equal(t, st, capture.Stream{Order: i, Producer: "aicpu", CoreType: "aicpu", SchedulerID: some(int64(i)), WorkerID: some(int64(i))})
 	}
 	p := &rec.Streams[0].Phases
 	const both = capture.HasProcessed | capture.HasLoop

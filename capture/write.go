@@ -290,6 +290,7 @@ func (o *recordWriter) streams() {
 	if len(streams) == 0 {
 		return
 	}
+	slices.SortFunc(streams, func(a, b Stream) int { return a.Order - b.Order })
 	o.section("scheduler_records")
 	o.raw("{\n    ")
 	o.schemaVersion()
@@ -330,7 +331,10 @@ func (o *recordWriter) streamHead(s *Stream) {
 		}
 		if o.form == FormSeed {
 			o.key(key)
-			o.put(orNull(textOrNil(o.runtime)))
+			if s.Runtime == "" {
+				value = orNull(textOrNil(o.runtime))
+			}
+			o.put(value)
 			o.raw(", ")
 		}
 	})

@@ -68,11 +68,18 @@ func (c *Clock) check(first, last uint64, source string) error {
 	if q, _ := bits.Div64(hi, lo, c.Hz); room < 0 || c.Offset < -MaxSpan || q > uint64(room) {
 		return spanError(source, first, last)
 	}
-	if c.Ns(first) < 0 {
-		return fmt.Errorf("%w: the saved clock alignment of %s puts cycle %d %d ns before the host's origin; "+
-			"the alignment is not of this capture", ErrSpan, source, first, -c.Ns(first))
-	}
 	return nil
+}
+
+// before reports whether a cycle lies before time zero, which only a saved
+// alignment can put there.
+func (c *Clock) before(cycles uint64) bool {
+	hi, lo := bits.Mul64(c.Base-min(c.Base, cycles), 1e9)
+	if hi >= c.Hz {
+		return true
+	}
+	q, _ := bits.Div64(hi, lo, c.Hz)
+	return q > MaxSpan || c.Offset < -MaxSpan || c.Ns(cycles) < 0
 }
 
 func spanError(source string, first, last uint64) error {
@@ -157,6 +164,7 @@ func (t *Timeline) setClock(base uint64) {
 	switch {
 	case a != nil && a.Bounded:
 		t.Placed = true
+		t.shareOrigin()
 		_, origin := t.Origins()
 		t.Clock = NewClock(a.Device, hz, int64(a.Host-origin))
 	case t.Host != nil && t.Host.Mode:
@@ -164,4 +172,27 @@ func (t *Timeline) setClock(base uint64) {
 	default:
 		t.Clock = NewClock(base, hz, 0)
 	}
+}
+
+// shareOrigin gives uploads without a host part the origin of the picture: host
+// and device lie on one axis.
+func (t *Timeline) shareOrigin() {
+	if t.Host == nil || t.Host.Origin != 0 {
+		return
+	}
+	t.Host.Origin = t.Rec.Meta.Alignment.HostMin
+	for i := range t.Rec.Uploads {
+		t.Host.Origin = min(t.Host.Origin, t.Rec.Uploads[i].Start)
+	}
+}
+
+// unplace drops an alignment that cannot be of this capture: it puts the device
+// before the host's first record. Like an invalid one it is a warning only
+// (spec/newest.md §7).
+func (t *Timeline) unplace(first uint64) {
+	reason := fmt.Sprintf("it puts cycle %d before the host's origin, so it is not of this capture", first)
+	t.warn("clock-alignment", 1, "ignoring saved clock alignment: %s", reason)
+	t.Rec.Meta.Alignment = capture.NoAlignment(reason)
+	t.Placed = false
+	t.setClock(first)
 }

@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"swimlane/capture"
 )
@@ -190,15 +192,7 @@ func (t *Timeline) loseSubmits() {
 		return // several lanes may share one sequence
 	}
 	s := &lanes[0]
-	found := int64(0)
-	for j := 1; j < s.Len(); j++ {
-		gap := s.Index[j] - s.Index[j-1] - 1
-		if s.Run != nil && s.Run[j] != s.Run[j-1] || gap <= 0 || gap > longestGap {
-			continue
-		}
-		t.lose(Loss{Kind: LostSubmit, N: gap, From: s.End[j-1], To: s.Start[j], Placed: true})
-		found += gap
-	}
+	found := t.submitGaps(s)
 	if expected > found {
 		first, end := s.Start[0], s.End[0]
 		for j := range s.Start {
@@ -206,4 +200,55 @@ func (t *Timeline) loseSubmits() {
 		}
 		t.lose(Loss{Kind: LostSubmit, N: expected - found, From: first, To: end})
 	}
+}
+
+// submitGaps marks the numbers that no submit of a run has, which count from 0
+// (spec/collector.md §12), and returns how many there are.
+func (t *Timeline) submitGaps(s *capture.Submits) (found int64) {
+	order := make([]int32, s.Len())
+	for j := range order {
+		order[j] = int32(j)
+	}
+	run := func(j int32) int32 {
+		if s.Run == nil {
+			return 0
+		}
+		return s.Run[j]
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(run(a), run(b)), cmp.Compare(s.Index[a], s.Index[b]))
+	})
+	for k, j := range order {
+		gap, l := s.Index[j], Loss{Kind: LostSubmit, From: s.Start[j], To: s.Start[j], Placed: true}
+		if k > 0 && run(order[k-1]) == run(j) && s.Index[order[k-1]] >= 0 {
+			before := order[k-1]
+			gap -= s.Index[before] + 1
+			l.From = s.End[before]
+		}
+		if gap <= 0 || gap > longestGap || s.Index[j] < 0 {
+			continue
+		}
+		l.N = gap
+		t.lose(l)
+		found += gap
+	}
+	return found
+}
+
+// SubmitGaps is the number of submits that are missing in the numbers of the
+// others, in a capture that declares no loss of submits.
+func (t *Timeline) SubmitGaps() (n int64) {
+	declared := t.Rec.Loss.Host > 0
+	for _, k := range t.Rec.Loss.Kinds {
+		declared = declared || k.Kind == "ORCH_PHASE"
+	}
+	if declared {
+		return 0
+	}
+	for _, l := range t.Losses {
+		if l.Kind == LostSubmit && l.Placed {
+			n += l.N
+		}
+	}
+	return n
 }

@@ -127,6 +127,9 @@ func Join(rec *capture.Records) (*Timeline, error) {
 		t.Host = h
 	}
 	t.setClock(base)
+	if t.Placed && last > 0 && t.Clock.before(base) {
+		t.unplace(base)
+	}
 	if last > 0 {
 		if err := t.Clock.check(base, last, rec.Source); err != nil {
 			return nil, err

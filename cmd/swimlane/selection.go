@@ -72,7 +72,7 @@ func (o *selectOptions) check(cmd *cobra.Command) error {
 		return usageError{fmt.Errorf("invalid --from %g: expected µs that are not negative", o.from)}
 	case bad(o.to):
 		return usageError{fmt.Errorf("invalid --to %g: expected µs that are not negative", o.to)}
-	case o.windowed && o.from >= o.to:
+	case o.windowed && !math.IsInf(o.to, 1) && math.Round(o.from*1000) >= math.Round(o.to*1000):
 		return usageError{fmt.Errorf("--from %g is not before --to %g", o.from, o.to)}
 	case o.neighbours < 0:
 		return usageError{fmt.Errorf("invalid --neighbours %d: expected a number that is not negative", o.neighbours)}
@@ -235,8 +235,7 @@ func (o *selectOptions) warnEmpty(l *loaded, all *trace.Picture, left *trace.Lef
 
 func anyMatch(glob string, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
-		ok, _ := path.Match(glob, text)
-		return ok
+		return draw.NameFits(glob, text)
 	})
 }
 

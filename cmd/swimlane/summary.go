@@ -242,6 +242,10 @@ func losses(l *loaded) string {
 	}
 	add(l.timeline.Unmatched, "scheduler row", " without kernel row")
 	add(l.timeline.Untimed, "kernel row", " without scheduler row")
+	add(l.timeline.SubmitGaps(), "submit record", " missing in their numbers")
+	if loss.Retained {
+		parts = append(parts, "what was not received of a retained run")
+	}
 	if len(parts) == 0 {
 		if loss.Declared {
 			return "some records, the file does not say how many"

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"path"
+	"strings"
 )
 
 // Only says which tasks are drawn. Bars that belong to no task stay: they are
@@ -32,7 +33,7 @@ func (d *drawing) chooseRows() error {
 	for f, name := range d.plainNames {
 		fits[f] = len(only.Funcs) == 0
 		for _, glob := range only.Funcs {
-			ok, _ := path.Match(glob, name)
+			ok := NameFits(glob, name)
 			fits[f] = fits[f] || ok
 		}
 	}
@@ -44,6 +45,14 @@ func (d *drawing) chooseRows() error {
 		}
 	}
 	return nil
+}
+
+// NameFits reports whether a glob fits the name of a function. Unlike in paths a
+// slash is a letter like any other.
+func NameFits(glob, name string) bool {
+	const other = "\x00" // no name has it
+	ok, err := path.Match(strings.ReplaceAll(glob, "/", other), strings.ReplaceAll(name, "/", other))
+	return ok && err == nil
 }
 
 // rowKept reports whether a row is drawn.

@@ -180,6 +180,7 @@ func (d *drawing) recordsLost() []byte {
 		add("SCHED_PHASE", loss.Streams)
 	}
 	add("host_submits", loss.Host)
+	add("submits_missing_in_their_numbers", d.t.SubmitGaps())
 	add("scheduler_rows_without_kernel_row", d.t.Unmatched)
 	add("kernel_rows_without_scheduler_row", d.t.Untimed)
 	if b == nil {

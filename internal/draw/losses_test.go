@@ -106,6 +106,14 @@ func TestLossMarks(t *testing.T) {
 			`{"ORCH_PHASE":4}`,
 		},
 		{
+			// Numbers count from 0, in whatever order they stand.
+			"submits without the first two, out of order",
+			capture(4, "", `"aicpu_orchestrator_phases":[[{"submit_idx":2,"task_id":1,"start_cycles":100,"end_cycles":110},`+
+				`{"submit_idx":5,"task_id":2,"start_cycles":300,"end_cycles":310},{"submit_idx":3,"task_id":3,"start_cycles":200,"end_cycles":210},`+
+				`{"submit_idx":4,"task_id":4,"start_cycles":220,"end_cycles":230}]]`),
+			[]string{`1 Orch_0 (lost): 2 submit records lost 0+0.02 {"lost":2,"place":"known"}`}, `{"submits_missing_in_their_numbers":2}`,
+		},
+		{
 			"submits of the host", capture(4, `,"host_capture":{"status":"dropped","expected_records":4,"recorded_records":2,"dropped_records":2}`,
 				`"host_orchestrator_phases":[[{"submit_idx":0,"task_id":1,"start_host_ns":5000,"end_host_ns":5100},`+
 					`{"submit_idx":2,"task_id":2,"start_host_ns":5300,"end_host_ns":5400}]]`),

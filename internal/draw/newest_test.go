@@ -239,6 +239,7 @@ func TestN6SavedAlignment(t *testing.T) {
 		{"none: uploads take part in the seam", "", 300 + 100, "causal_composite", 0},
 		{"unavailable", `,"clock_alignment":{"status":"unavailable","reason":"no Host log available"}`, 400, "causal_composite", 0},
 		{"invalid", strings.Replace(saved, "2000700", "2000800", 1), 400, "causal_composite", 0},
+		{"before the host", strings.NewReplacer("2000750", "900000", "2000700", "900000").Replace(saved), 400, "causal_composite", 0},
 	} {
 		d := convert(t, fmt.Sprintf(records, tt.alignment), settings{})
 		bars := d.called("task(t7)")
@@ -256,6 +257,12 @@ func TestN6SavedAlignment(t *testing.T) {
 		})
 		if invalid != (tt.name == "invalid") {
 			t.Errorf("%s: warnings %v", tt.name, d.timeline.Rec.Warnings)
+		}
+		dropped := slices.ContainsFunc(d.timeline.Warnings, func(w capture.Warning) bool {
+			return w.Text == "ignoring saved clock alignment: it puts cycle 1000300 before the host's origin, so it is not of this capture"
+		})
+		if dropped != (tt.name == "before the host") {
+			t.Errorf("%s: warnings %v", tt.name, d.timeline.Warnings)
 		}
 	}
 }
@@ -366,4 +373,15 @@ func TestRetainedRun(t *testing.T) {
 	}
 	whole := strings.Replace(fmt.Sprintf(text, "published"), ",[0,8,2,30,40,0,3]", "", 1)
 	equal(t, "trace_status of a whole run", convert(t, whole, settings{}).metadata["trace_status"], any("complete"))
+}
+
+// TestUploadsOnAlignedAxis: uploads without submits lie on the axis of the aligned
+// device: it starts at the earlier of the first upload and the anchor's least time.
+func TestUploadsOnAlignedAxis(t *testing.T) {
+	d := convert(t, `{"chip_swimlane_level":1,"metadata":{"runtime":"host_build_graph","clock_freq_hz":1000000000,
+		"clock_alignment":{"status":"bounded","device_anchor_cycles":1000300,"host_anchor_ns":2000750,"host_anchor_min_ns":2000700,"host_anchor_max_ns":2003800}},
+		"aicore_tasks":[[0,7,1,1000400,1000600,0,1]],"host_device_uploads":[{"phase":"sm_h2d","start_host_ns":2000200,"end_host_ns":2000300,"detail":1}]}`, settings{})
+	upload, kernel := d.slice(1, "sm_h2d"), d.slice(4, "task(t7)")
+	equal(t, "upload", us(upload.ts)+"–"+us(upload.end()), "0–0.1")
+	equal(t, "kernel", us(kernel.ts)+"–"+us(kernel.end()), "0.65–0.85") // 2000850 and 2001050 ns
 }
