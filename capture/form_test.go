@@ -148,6 +148,9 @@ func TestFormLosses(t *testing.T) {
 	}
 	two := named("[[0,7,1,1000,1100,0,11],[0,7,1,5000,5150,0,12]]", "[[0,1,950,1150,11],[0,1,4950,5200,12]]") // example N2
 	launches := `{"chip_swimlane_level":1,"metadata":{"clock_freq_hz":1,"run_boundaries":[[4,1000],[5,2000]]},"aicore_tasks":[[0,7,1,1500,1600],[0,7,1,2500,2600]]}`
+	const idle = `"records":[{"start_cycles":5,"end_cycles":6,"loop_iter":0,"kind":"dispatch","tasks_processed":0,"task_id":null}]`
+	mixed := `{"chip_swimlane_level":3,"metadata":{"clock_freq_hz":1},"scheduler_records":{"schema_version":1,"streams":[
+		{"runtime":"tensormap_and_ringbuffer","producer":"aicpu","scheduler_id":2,` + idle + `},{"runtime":"host_build_graph","producer":"aicpu","scheduler_id":0,` + idle + `}]}}`
 	archived := `{"chip_swimlane_level":3,"metadata":{"clock_freq_hz":1},"aicpu_scheduler_phases":[[{"start_cycles":5,"end_cycles":4,"record_index":1}]]}`
 	for _, x := range []struct {
 		text string
@@ -163,12 +166,29 @@ func TestFormLosses(t *testing.T) {
 		{strings.Replace(named("[[0,7,1,1000,1100,0]]", "[[0,1,950,1150]]"), `}}`, `},"scheduler_records":{"streams":[{"records":[
 			{"start_cycles":1,"end_cycles":2,"run_epoch":3,"loop_iter":0,"kind":"idle","tasks_processed":0,"task_id":null}]}]}}`, 1),
 			capture.FormNewest, []string{"that some records name no run: in this form each row names one"}},
+		{strings.NewReplacer("1600]", "1600,0,11]", "2600]", "2600,0,12]", `"metadata":{`, `"metadata":{"runtime":"tensormap_and_ringbuffer",`).Replace(launches), capture.FormSeed,
+			[]string{"the runs that its records name beside its kernel launches"}},
+		{mixed, capture.FormSeed, nil},
+		{mixed, capture.FormNewest, []string{"the runtime that 1 scheduler stream(s) name, which is not 'tensormap_and_ringbuffer'"}},
 	} {
 		_, conv := inForm(t, x.text, x.form, capture.RuntimeTMR)
 		equal(t, conv.Lost(), x.want)
 	}
 
-	_, conv := inForm(t, named("[[0,7,1,1000,1100,0]]", "[[0,1,950,1150]]"), capture.FormNewest, "")
+	// Streams keep their order in the file, and the runtime that they name.
+	text, _ := inForm(t, mixed, capture.FormSeed, "")
+	first, second := strings.Index(text, `"runtime": "tensormap_and_ringbuffer"`), strings.Index(text, `"runtime": "host_build_graph"`)
+	if first < 0 || second < first {
+		t.Errorf("streams in another order, or without their runtimes:\n%s", text)
+	}
+
+	// A retained run says which it is.
+	kept, conv := inForm(t, `{"chip_swimlane_level":1,"metadata":{"runtime":"tensormap_and_ringbuffer","clock_freq_hz":1,"collection":{"run_epoch":12}},"aicore_tasks":[[0,7,1,5,6]]}`, capture.FormNewest, "")
+	if equal(t, conv.Notes(), []string(nil)); !strings.Contains(kept, "[0, 7, 1, 5, 6, 0, 12]") {
+		t.Errorf("the run is lost:\n%s", kept)
+	}
+
+	_, conv = inForm(t, named("[[0,7,1,1000,1100,0]]", "[[0,1,950,1150]]"), capture.FormNewest, "")
 	equal(t, conv.Notes(), []string{"the capture names no run; run_epoch 1 is written"})
 	rec := accept(t, `{"chip_swimlane_level":1,"metadata":{"clock_freq_hz":1}}`)
 	if _, err := capture.Convert(rec, capture.FormNewest, ""); !errors.Is(err, capture.ErrNoRuntime) {

@@ -114,6 +114,7 @@ func (d *reader) settleLaunches() {
 		d.warn("launches-over-runs", int64(n), "%s tells %d kernel launches apart and names %d run(s) in its records; the launches count", d.file, len(b.list), n)
 		out.RunsReplaced = true
 	}
+	out.Dialect.Label += ", with several kernel launches"
 	out.Launches = b.list
 	out.Runs = nil
 	for _, l := range b.list {

@@ -134,3 +134,29 @@ func TestUnknownKeysAreShown(t *testing.T) {
 		t.Errorf("got %d bytes: %q", len(w.Text), w.Text)
 	}
 }
+
+// Records that name no run beside others that do are joined by nothing, which is
+// worth a word; so is what stands in for runs, or is not understood.
+func TestRunWarnings(t *testing.T) {
+	named := `{"chip_swimlane_level":3,"metadata":{"runtime":"tensormap_and_ringbuffer","clock_freq_hz":1%s},
+		"aicore_tasks":[[0,7,1,1000,1100,0,11]],"scheduler_tasks":{"producer":"aicpu","records":[[0,1,950,1150,11]]}%s}`
+	record := `{"start_cycles":960,"end_cycles":970,%s"loop_iter":0,"kind":"idle","tasks_processed":0,"task_id":null}`
+	streams := func(run string) string {
+		return `,"scheduler_records":{"streams":[{"records":[` + fmt.Sprintf(record, run) + `]}]},"aicpu_orchestrator_phases":[[{"submit_idx":0,` + run + `"start_cycles":955,"end_cycles":956}]]`
+	}
+	whole := accept(t, fmt.Sprintf(named, "", streams(`"run_epoch":11,`)))
+	equal(t, whole.Warnings, []capture.Warning(nil))
+	half := accept(t, fmt.Sprintf(named, "", streams("")))
+	w := warning(t, half.Warnings, "runs-half-named")
+	if w.Count != 2 || !strings.Contains(w.Text, "1 record(s) of scheduler stream 0, 1 record(s) of orchestrator lane 0; arrows between them are missing") {
+		t.Errorf("got %+v", w)
+	}
+	both := accept(t, fmt.Sprintf(named, `,"run_boundaries":[[4,900]]`, ""))
+	if w := warning(t, both.Warnings, "launches-over-runs"); w.Count != 1 || !both.RunsReplaced {
+		t.Errorf("got %+v, %v", w, both.RunsReplaced)
+	}
+	odd := accept(t, fmt.Sprintf(named, `,"capture_accounting":{"dropped":3}`, ""))
+	if w := warning(t, odd.Warnings, "accounting-unreadable"); !strings.Contains(w.Text, `has no object "kinds"`) {
+		t.Errorf("got %+v", w)
+	}
+}

@@ -219,11 +219,18 @@ func (d *reader) rawCount(h *HostCapture) OptInt {
 
 // accounting sums the losses that the collector counted (spec/collector.md §7.3).
 func (d *reader) accounting(text *[]byte) {
+	kinds := false
+	defer func() {
+		if !kinds {
+			d.warn("accounting-unreadable", 1, "metadata.capture_accounting of %s has no object \"kinds\"; what it says of losses is not understood", d.file)
+		}
+	}()
 	d.keepObject(text, func(key string, text *[]byte) {
 		if key != "kinds" {
 			d.keep(text)
 			return
 		}
+		kinds = d.s.Peek() == jsonscan.Object
 		d.keepObject(text, func(kind string, text *[]byte) {
 			var lost int64
 			d.keepObject(text, func(key string, text *[]byte) {

@@ -180,6 +180,22 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// TestIdleBetweenRuns: nobody is idle from one run to the next.
+func TestIdleBetweenRuns(t *testing.T) {
+	records := ""
+	for i, r := range [][3]int{{1, 10, 20}, {1, 30, 40}, {2, 1000, 1010}, {2, 1020, 1030}} {
+		if i > 0 {
+			records += ","
+		}
+		records += fmt.Sprintf(`{"start_cycles":%d,"end_cycles":%d,"run_epoch":%d,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null}`, r[1], r[2], r[0])
+	}
+	s := &build(t, `{"chip_swimlane_level":3,"metadata":{"runtime":"tensormap_and_ringbuffer","clock_freq_hz":1000000000},
+		"scheduler_records":{"streams":[{"producer":"aicpu","scheduler_id":0,"records":[`+records+`]}]}}`, "").Streams[0]
+	equal(t, "idle ns", s.IdleNs, 20)
+	equal(t, "busy ns", s.BusyNs, 40)
+	equalSlices(t, "gaps", s.Gaps, [][2]uint64{{20, 30}, {1010, 1020}})
+}
+
 // TestIdleOfArchivedRecords: those may lack times or end before they start.
 func TestIdleOfArchivedRecords(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -109,4 +111,23 @@ func (l *loaded) moved(conv *capture.Conversion) (out []string, err error) {
 			count(int64(renamed), "task"), l.deps, them, l.records))
 	}
 	return out, nil
+}
+
+// noteCompanions says which files lie beside the capture that would be looked
+// for beside its copy.
+func (l *loaded) noteCompanions(w io.Writer, place string) {
+	here := filepath.Dir(l.records)
+	if there := filepath.Dir(place); place == toStdout || l.fromStdin() || there == here {
+		return
+	}
+	var beside []string
+	for _, pattern := range []string{capture.DepsFileName, capture.DepsFileName + ".gz", "name_map*.json"} {
+		found, _ := filepath.Glob(filepath.Join(here, pattern)) // a directory that is a bad pattern has no note
+		for _, path := range found {
+			beside = append(beside, filepath.Base(path))
+		}
+	}
+	if len(beside) > 0 {
+		fmt.Fprintf(w, "Note: %s lie beside the capture; copy them beside %s to have arrows and names there too\n", strings.Join(beside, ", "), place)
+	}
 }

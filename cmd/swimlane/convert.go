@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -145,6 +146,7 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 		words = e.stderr
 	}
 	v := newVerbose(words, o.verbose)
+	v.plain = o.alias
 	p := newProgress(e.stderr)
 	defer p.done()
 
@@ -172,6 +174,12 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 		if shown, left, err = trace.Select(shown, s); err != nil {
 			return err
 		}
+		pic.Report.LossLanes = 0
+		for _, lane := range shown.Lanes {
+			if strings.HasSuffix(lane.Name, draw.LossSuffix) {
+				pic.Report.LossLanes++
+			}
+		}
 	}
 	if part := o.part.fields(); part != nil {
 		own := *shown
@@ -182,7 +190,6 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 	if err = out.close(err); err != nil {
 		return err
 	}
-	counts.Bytes = out.written()
 	p.done()
 	l.warnings = append(l.warnings, pic.Report.Warnings...)
 	o.part.warnEmpty(l, pic.Trace(), left, counts.Slices)
@@ -192,7 +199,7 @@ func convert(ctx context.Context, e *env, o *convertOptions, args []string) erro
 		l.warn("overhead-without-times", 1, "--overhead needs a graph with edges and the dispatch time of every task row; there are no such, Overhead Analysis track skipped.")
 	}
 	l.printWarnings(e.stderr)
-	s := &summary{o, l, pic, left, out.name, counts}
+	s := &summary{o, l, pic, left, out.name, counts, out.written()}
 	v.written(s)
 	if o.quiet {
 		return nil

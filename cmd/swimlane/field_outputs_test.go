@@ -115,7 +115,7 @@ func TestField76TooLarge(t *testing.T) {
 	}
 	for bytes, want := range map[int64]bool{1: false, 500_000_000: false, 500_000_001: true, 3_600_000_000: true} {
 		var b strings.Builder
-		if err := (&summary{o, l, pic, nil, "big.json", chrome.Counts{Bytes: bytes}}).print(&b); err != nil {
+		if err := (&summary{o, l, pic, nil, "big.json", chrome.Counts{Bytes: bytes}, bytes}).print(&b); err != nil {
 			t.Fatal(err)
 		}
 		for _, part := range []string{"A browser holds about 2 GB", "trace_processor server http big.json", "--from/--to", "--lane", "--no-flows"} {

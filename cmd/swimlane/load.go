@@ -66,6 +66,7 @@ type loaded struct {
 	hasDeps  bool
 	graph    *taskgraph.Graph // nil without a usable file
 	edges    bool             // the graph's edges are usable
+	foreign  bool             // there is a graph, of another runtime
 	names    names.Result
 	nameless bool // names were not wanted
 	timeline *timeline.Timeline
@@ -174,7 +175,7 @@ func (l *loaded) otherRuntime(deps *capture.Deps) string {
 	if deps == nil || deps.Runtime == "" || own == "" || deps.Runtime == own {
 		return ""
 	}
-	l.graph, l.hasDeps, l.edges = nil, false, false
+	l.graph, l.hasDeps, l.edges, l.foreign = nil, false, false, true
 	return fmt.Sprintf("%s is a graph of the runtime '%.40s', the capture is one of '%s'; their task ids do not mean the same tasks, so it is not used",
 		l.deps, deps.Runtime, own)
 }

@@ -63,7 +63,11 @@ what is read and found goes to the standard error.`,
 			if err != nil {
 				return err
 			}
-			return out.close(conv.Write(out))
+			if err := out.close(conv.Write(out)); err != nil {
+				return err
+			}
+			l.noteCompanions(e.stderr, place)
+			return nil
 		}
 		return out.close(model.Write(out, l.timeline, draw.Metadata(l.timeline)))
 	})

@@ -302,7 +302,13 @@ func (s *summary) leftOut() string {
 			parts = append(parts, count(n, thing))
 		}
 	}
-	add(int64(s.pic.Report.HiddenRows), "task row")
+	if n := int64(s.pic.Report.HiddenRows); n > 0 {
+		them := "them"
+		if n == 1 {
+			them = "it"
+		}
+		parts = append(parts, count(n, "task row")+" and what belongs to "+them)
+	}
 	clipped := int64(0)
 	if s.left != nil {
 		add(int64(s.left.Lanes), "lane")

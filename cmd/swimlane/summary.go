@@ -26,6 +26,8 @@ type summary struct {
 	left   *trace.Left // what was left out on request, nil if nothing was
 	output string
 	counts chrome.Counts
+	// written is the size of the output, which may be packed.
+	written int64
 }
 
 // tooLargeToDrag is the size of a trace beyond which the viewer's page is likely
@@ -49,7 +51,7 @@ func (s *summary) print(w io.Writer) error {
 	}
 	line("\n✓ Conversion complete")
 	line("  Input:  %s", s.l.records)
-	line("  Output: %s (%s: %s, %s, %s)", s.output, size(s.counts.Bytes),
+	line("  Output: %s (%s: %s, %s, %s)", s.output, size(s.written),
 		count(s.counts.Slices, "slice"), count(s.counts.Flows, "arrow"), count(s.counts.Counters, "counter sample"))
 	s.found(line, table)
 	if text := s.leftOut(); text != "" {

@@ -16,9 +16,11 @@ import (
 type verbose struct {
 	w  io.Writer
 	on bool
+	// plain leaves out what the ecosystem's tool does not say.
+	plain bool
 }
 
-func newVerbose(w io.Writer, on bool) *verbose { return &verbose{w, on} }
+func newVerbose(w io.Writer, on bool) *verbose { return &verbose{w: w, on: on} }
 
 func (v *verbose) say(format string, args ...any) {
 	if v.on {
@@ -42,6 +44,13 @@ func (v *verbose) capture(l *loaded) {
 	t := l.timeline
 	v.say("\n=== Performance Data ===")
 	v.say("  L2 perf level: %d", t.Rec.Level)
+	runtime := capture.OwnRuntime(t.Rec)
+	if runtime == "" {
+		runtime = "not named"
+	}
+	if !v.plain {
+		v.say("  Form of the file: %s; runtime: %s", t.Rec.Dialect.Label, runtime)
+	}
 	v.say("  Task Count: %d", t.Rows.Len())
 	if first, last, ok := kernelSpan(t); ok {
 		v.say("  Time Range: %s us - %s us (span: %s us)", micros(first), micros(last), micros(last-first))

@@ -42,7 +42,7 @@ func (l *loaded) depsWarnings(o *inputOptions, deps *capture.Deps, err error) {
 
 // warnFunctionless says why figures stand under no function.
 func (l *loaded) warnFunctionless() {
-	if !l.hasDeps && l.timeline.Rows.Len() > 0 {
+	if !l.hasDeps && !l.foreign && l.timeline.Rows.Len() > 0 {
 		l.warn("no-deps", 1, "%s; which function a task ran is unknown, so all are -1. "+
 			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to tell them apart.", l.noDeps())
 	}
@@ -50,7 +50,7 @@ func (l *loaded) warnFunctionless() {
 
 // warnArrowless says what a picture without a graph lacks (spec/converter.md §8.3).
 func (l *loaded) warnArrowless() {
-	if !l.edges {
+	if !l.edges && !l.foreign {
 		l.warn("no-deps", 1, "%s; Perfetto trace will have no dependency arrows. "+
 			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to add them.", l.noDeps())
 	}

@@ -107,9 +107,12 @@ func (p *Picture) lane(process int, tid uint32, name string) int32 {
 	return int32(len(p.Lanes) - 1)
 }
 
+// LossSuffix ends the name of a lane that shows where records are missing.
+const LossSuffix = " (lost)"
+
 // lossLane adds the lane that shows where the lane of that name lost records.
 func (p *Picture) lossLane(process int, tid uint32, name string) int32 {
-	return p.lane(process, tid, name+" (lost)")
+	return p.lane(process, tid, name+LossSuffix)
 }
 
 // runAt is the run of a record; records that name none belong to the first.

@@ -331,10 +331,8 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// TestHostSubmitsOfSeveralRuns: submits of the host name no run, whatever they
-// say (spec/newest.md §3.1), and are of the runs in their order.
-func TestHostSubmitsOfSeveralRuns(t *testing.T) {
-	d := convert(t, `{"chip_swimlane_level":4,"metadata":{"runtime":"host_build_graph","clock_freq_hz":1000000000,"core_types":["aic"],
+// hostOfTwoRuns is a host-orchestrated capture of two runs, whose clocks are aligned.
+const hostOfTwoRuns = `{"chip_swimlane_level":4,"metadata":{"runtime":"host_build_graph","clock_freq_hz":1000000000,"core_types":["aic"],
 "orchestrator_source":"host","host_orchestration_origin_ns":1000000,
 "host_capture":{"status":"complete","expected_records":3,"recorded_records":3,"dropped_records":0,"error":null},
 "clock_alignment":{"status":"bounded","device_anchor_cycles":1000300,"host_anchor_ns":2000750,"host_anchor_min_ns":2000700,"host_anchor_max_ns":2003800}},
@@ -343,7 +341,12 @@ func TestHostSubmitsOfSeveralRuns(t *testing.T) {
 {"start_cycles":1000300,"end_cycles":1000700,"run_epoch":11,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null},
 {"start_cycles":1002300,"end_cycles":1002700,"run_epoch":12,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null},
 {"start_cycles":1003300,"end_cycles":1003700,"run_epoch":12,"loop_iter":0,"kind":"dispatch","tasks_processed":1,"task_id":null}],"metrics":[]}]},
-"host_orchestrator_phases":[[{"submit_idx":0,"task_id":7,"start_host_ns":1000000,"end_host_ns":1000100,"run_epoch":5},{"submit_idx":1,"task_id":8,"start_host_ns":1000200,"end_host_ns":1000300},{"submit_idx":2,"task_id":7,"start_host_ns":1000400,"end_host_ns":1000500}]]}`, settings{})
+"host_orchestrator_phases":[[{"submit_idx":0,"task_id":7,"start_host_ns":1000000,"end_host_ns":1000100,"run_epoch":5},{"submit_idx":1,"task_id":8,"start_host_ns":1000200,"end_host_ns":1000300},{"submit_idx":2,"task_id":7,"start_host_ns":1000400,"end_host_ns":1000500}]]}`
+
+// TestHostSubmitsOfSeveralRuns: submits of the host name no run, whatever they
+// say (spec/newest.md §3.1), and are of the runs in their order.
+func TestHostSubmitsOfSeveralRuns(t *testing.T) {
+	d := convert(t, hostOfTwoRuns, settings{})
 	if got := d.arrows("submit→dispatch"); len(got) != 3 {
 		t.Errorf("arrows %v, want one for each task", got)
 	}

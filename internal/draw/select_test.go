@@ -139,3 +139,15 @@ func TestSelectTasks(t *testing.T) {
 		t.Error("arrows are drawn though none are wanted")
 	}
 }
+
+// TestNameFits: a slash is a letter like any other.
+func TestNameFits(t *testing.T) {
+	for _, x := range []struct {
+		glob, name string
+		want       bool
+	}{
+		{"*", "ns/a", true}, {"ns*", "ns/a", true}, {"ns/?", "ns/a", true}, {"ns/b", "ns/a", false}, {"QK*", "QK_spmd", true}, {"[", "[", false},
+	} {
+		equal(t, x.glob+" "+x.name, draw.NameFits(x.glob, x.name), x.want)
+	}
+}

@@ -35,7 +35,12 @@ func Corpus[L any](t *testing.T, target string, lines map[string]L, check func(t
 // CorpusEntries are the arguments of every entry, by its name.
 func CorpusEntries(t testing.TB, target string) map[string][]string {
 	t.Helper()
-	dir := filepath.Join("testdata", "fuzz", target)
+	return CorpusEntriesIn(t, filepath.Join("testdata", "fuzz", target))
+}
+
+// CorpusEntriesIn is CorpusEntries for the corpus of another package.
+func CorpusEntriesIn(t testing.TB, dir string) map[string][]string {
+	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ const (
 	// windowSize is how much of the file is looked at at a time. The window
 	// grows only when a single token is longer.
 	windowSize = 1 << 16
+	// longestToken bounds the window.
+	longestToken = 64 << 20
 	// maxDepth is how deep arrays and objects may nest in a file.
 	maxDepth = 64
 )
@@ -103,6 +105,9 @@ func (s *scanner) fill() bool {
 		s.mark = 0
 	}
 	if s.end == len(s.buf) {
+		if len(s.buf) >= longestToken {
+			return s.fail("found a single value longer than %d MiB", longestToken>>20)
+		}
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
 	for range 100 {

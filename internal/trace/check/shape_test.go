@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -226,5 +227,23 @@ func TestReferenceCounts(t *testing.T) {
 	if got.Events != want.Events || got.Slices != want.Slices || got.Flows != want.Flows || got.Counters != want.Counters ||
 		got.Metadata != want.Metadata || got.Lanes != want.Lanes || got.Processes != want.Processes {
 		t.Errorf("counts %+v, want %+v", got, want)
+	}
+}
+
+// endless repeats one letter.
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
+}
+
+// TestLongestValue: a text without end is refused long before memory is.
+func TestLongestValue(t *testing.T) {
+	_, err := check.JSON(io.MultiReader(strings.NewReader(`{"traceEvents":[{"name":"`), endless('a')))
+	if err == nil || !strings.Contains(err.Error(), "found a single value longer than 64 MiB") {
+		t.Errorf("got %v", err)
 	}
 }
