@@ -259,6 +259,9 @@ func (c *Conversion) loseRuns() {
 	if n := len(epochs) - most; n > 0 {
 		epochs = append(epochs[:most], fmt.Sprintf("and %d more", n))
 	}
+	if unnamed {
+		epochs = append(epochs, "none named")
+	}
 	switch {
 	case c.form == FormSeed:
 		c.lose(1, "which run a record belongs to: the file holds %d runs (epochs %s), and rows of this form name none", len(r.Runs), strings.Join(epochs, ", "))
@@ -359,7 +362,7 @@ func (c *Conversion) takeNotes() {
 	switch {
 	case c.form == FormSeed && r.Launches == nil && run.Known:
 		c.notes = append(c.notes, fmt.Sprintf("run_epoch %d has no place in this form; it stands in metadata.converted_from", run.Epoch))
-	case c.form == FormNewest && r.Launches == nil && !run.Known:
+	case c.form == FormNewest && r.Launches == nil && len(r.Runs) == 1 && !run.Known:
 		switch kept := r.Meta.Collection; {
 		case origin != nil && origin.HasRun:
 			c.epoch = origin.Epoch
