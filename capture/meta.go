@@ -322,7 +322,8 @@ func (d *reader) keepInt(dst *[]byte) OptInt {
 	return OptInt{V: i, Set: true}
 }
 
-// keepCount reads like count.
+// keepCount reads a number of records; a value that is no integer counts as 0. A
+// number that is too large is refused: taking it for none would hide a loss.
 func (d *reader) keepCount(dst *[]byte) int64 {
 	if d.s.Peek() != jsonscan.Number {
 		return d.keepInt(dst).V

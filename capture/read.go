@@ -289,15 +289,6 @@ func (d *reader) optInt() OptInt {
 	return OptInt{V: i, Set: true}
 }
 
-// count reads a number of records; a value that is no integer counts as 0. A
-// number that is too large is refused: taking it for none would hide a loss.
-func (d *reader) count() int64 {
-	if d.s.Peek() == jsonscan.Number {
-		return d.s.Int64()
-	}
-	return d.optInt().V
-}
-
 // uint64OrNull reads an unsigned integer; null counts as a missing key, which is 0.
 func (d *reader) uint64OrNull() uint64 {
 	if d.s.TakeNull() {

@@ -55,8 +55,7 @@ func (o *recordWriter) raw(s string) {
 	}
 }
 
-func (o *recordWriter) int(v int64)   { o.buf = strconv.AppendInt(o.buf[:0], v, 10); o.put(o.buf) }
-func (o *recordWriter) uint(v uint64) { o.buf = strconv.AppendUint(o.buf[:0], v, 10); o.put(o.buf) }
+func (o *recordWriter) int(v int64) { o.buf = strconv.AppendInt(o.buf[:0], v, 10); o.put(o.buf) }
 
 func (o *recordWriter) text(s string) {
 	o.buf = jsonscan.AppendString(o.buf[:0], s)
@@ -78,12 +77,6 @@ func (o *recordWriter) between(i int, sep string) {
 	if i > 0 {
 		o.raw(sep)
 	}
-}
-
-// id writes the number that a task has in the form.
-func (o *recordWriter) id(id uint64) {
-	out, _ := o.mapID(id)
-	o.uint(out)
 }
 
 // run is the run that a record names in the form, if it names one.
