@@ -227,6 +227,20 @@ func unknownKind(t *testing.T, tr *tree) {
 	tr.Events = append(tr.Events, e)
 }
 
+// lossMark appends a slice that shows where records were lost, and its lane.
+func lossMark(t *testing.T, tr *tree) {
+	t.Helper()
+	core := eventWith(t, tr, "M", "name", "AIC_0")
+	tid := jsonInt(integerOf(core["tid"]) + 9)
+	name, sort := maps.Clone(core), maps.Clone(core)
+	name["tid"], name["args"] = tid, map[string]any{"name": "AIC_0 (lost)"}
+	sort["tid"], sort["name"], sort["args"] = tid, "thread_sort_index", map[string]any{"sort_index": tid}
+	e := maps.Clone(eventWith(t, tr, "X", "cat", "event"))
+	e["pid"], e["tid"], e["cat"], e["name"] = core["pid"], tid, "loss", "2 kernel rows lost"
+	delete(e, "id")
+	tr.Events = append(tr.Events, name, sort, e)
+}
+
 func formCases() []formCase {
 	return []formCase{
 		{"swap two sub-lanes", "edge/overlap_on_core", "sub-lane reference 0, ours 1", Options{}, func(t *testing.T, tr *tree) {
@@ -265,6 +279,8 @@ func formCases() []formCase {
 		}},
 		{"an unknown kind", "edge/unknown_phase_kinds", "", Options{UnknownKinds: true}, unknownKind},
 		{"an unknown kind unasked", "edge/unknown_phase_kinds", "slice unexpected", Options{}, unknownKind},
+		{"a mark of lost records", "edge/overlap_on_core", "", Options{LossMarks: true}, lossMark},
+		{"a mark of lost records unasked", "edge/overlap_on_core", "slice unexpected", Options{}, lossMark},
 		{"an arrow that can't be drawn", "edge/two_sibling_maps", "outside of every slice", Options{}, func(t *testing.T, tr *tree) {
 			s := eventWith(t, tr, "s", "name", "dependency")
 			f := eventWith(t, tr, "f", "id", s["id"])

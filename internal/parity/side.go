@@ -65,7 +65,8 @@ func (s *side) dropUnknownKinds() {
 	s.trace = &t
 }
 
-// dropLossMarks removes the bars that show where records were lost, and their lanes.
+// dropLossMarks removes the bars that show where records were lost, their lanes,
+// and the numbers in the metadata.
 func (s *side) dropLossMarks() {
 	t := *s.trace
 	t.slices = slices.DeleteFunc(slices.Clone(t.slices), func(sl *slice) bool { return sl.cat == "loss" })
@@ -77,6 +78,11 @@ func (s *side) dropLossMarks() {
 		}
 		return marks
 	})
+	if m, ok := t.metadata.(map[string]any); ok {
+		m = maps.Clone(m)
+		delete(m, "records_lost")
+		t.metadata = m
+	}
 	s.trace = &t
 }
 
