@@ -206,7 +206,7 @@ func (s *summary) undrawn() (text string) {
 		}
 	}
 	if s.left != nil {
-		text += ", before the rest of what was not asked for was left out"
+		text += " (of the whole picture, not of the part)"
 	}
 	return text
 }
