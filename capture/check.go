@@ -42,6 +42,7 @@ func (d *reader) finish() error {
 	}
 	d.sumLoss()
 	d.warnHalfNamed()
+	d.warnCores()
 	d.settleAlignment()
 	d.warnCollection()
 	d.warnUnknown()

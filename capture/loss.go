@@ -78,6 +78,38 @@ func (d *reader) warnHalfNamed() {
 	d.warn("runs-half-named", int64(len(parts)), "%s names the runs of some records and not of others: %s; arrows between them are missing", d.file, strings.Join(parts, ", "))
 }
 
+// warnCores tells of cores whose kind is not known: they count as vector cores
+// (spec/records.md §4.4), and their tasks get the names of vector kernels.
+func (d *reader) warnCores() {
+	types := d.out.Meta.CoreTypes
+	if len(types) == 0 {
+		return
+	}
+	seen := map[int32]bool{}
+	var beyond []int32
+	last := int32(-1)
+	for _, core := range d.out.Tasks.Core {
+		if core == last || int(core) < len(types) || seen[core] {
+			continue
+		}
+		last, seen[core] = core, true
+		beyond = append(beyond, core)
+	}
+	if len(beyond) == 0 {
+		return
+	}
+	slices.Sort(beyond)
+	const most = 8
+	var shown []string
+	for _, core := range beyond[:min(len(beyond), most)] {
+		shown = append(shown, fmt.Sprint(core))
+	}
+	if n := len(beyond) - most; n > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", n))
+	}
+	d.warn("core-types", int64(len(beyond)), "metadata.core_types of %s has %d entries, and none for core(s) %s; they count as aiv", d.file, len(types), strings.Join(shown, ", "))
+}
+
 func (d *reader) warn(code string, n int64, format string, args ...any) {
 	d.out.Warnings = append(d.out.Warnings, Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
 }
