@@ -14,6 +14,7 @@ import (
 	"swimlane/internal/taskgraph"
 	"swimlane/internal/trace/check"
 	"swimlane/timeline"
+	"swimlane/trace"
 	"swimlane/trace/chrome"
 )
 
@@ -68,8 +69,33 @@ func drawText(t *testing.T, text, graph string) {
 		t.Fatalf("%v\n%s", err, out.Bytes())
 	}
 	for _, finding := range report.Findings {
-		if finding.Severity != check.Note && finding.Rule != "flow-to-itself" { // example C14 of spec/converter.md has one
+		switch finding.Rule {
+		case "flow-to-itself": // example C14 of spec/converter.md has one
+			continue
+		case "time-precision": // an axis of more than 100 days, which no viewer holds to the ns
+			if lastTime(pic) >= 1<<43*1000 {
+				continue
+			}
+		}
+		if finding.Severity != check.Note {
 			t.Fatalf("%+v\n%s", finding, out.Bytes())
 		}
 	}
 }
+
+// lastTime is the end of a picture in ns.
+func lastTime(pic *draw.Picture) int64 {
+	var last latest
+	for _, section := range pic.Sections {
+		section.Walk(0, section.Len(), &last)
+	}
+	return int64(last)
+}
+
+// latest is a sink that keeps the latest time.
+type latest int64
+
+func (l *latest) at(t int64)               { *l = max(*l, latest(t)) }
+func (l *latest) Slice(s *trace.Slice)     { l.at(s.End) }
+func (l *latest) Flow(f *trace.Flow)       { l.at(max(f.From.Time, f.To.Time)) }
+func (l *latest) Counter(c *trace.Counter) { l.at(c.Time) }
