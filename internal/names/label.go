@@ -29,16 +29,17 @@ func AppendTaskID(dst []byte, ids capture.IDLayout, id uint64) []byte {
 }
 
 // ParseTaskID reads what AppendTaskID writes (t7, r2t5, g3t0, p2), alone or
-// behind the name in a label, r0t7 in every layout that has rings, or a raw id as
-// a decimal number.
+// behind the name in a label, or a raw id as a decimal number. Ring 0 may be
+// written or left out, whichever the layout does: users know one of the two.
 func ParseTaskID(ids capture.IDLayout, text string) (uint64, bool) {
 	if from := strings.LastIndexByte(text, '('); from >= 0 && strings.HasSuffix(text, ")") {
 		text = text[from+1 : len(text)-1]
 	}
-	if ids == capture.HighLow {
-		if local, ok := strings.CutPrefix(text, "r0"); ok && strings.HasPrefix(local, "t") {
-			text = local
-		}
+	switch {
+	case ids == capture.HighLow && strings.HasPrefix(text, "r0t"):
+		text = text[len("r0"):]
+	case ids == capture.Rings && strings.HasPrefix(text, "t"):
+		text = "r0" + text
 	}
 	if id, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return id, true

@@ -25,7 +25,9 @@ func TestParseTaskID(t *testing.T) {
 		{capture.HighLow, "QK(t7", 0, false},
 		{capture.HighLow, "QK()", 0, false},
 		{capture.Rings, "r0t7", 7, true},
-		{capture.Rings, "t7", 0, false},
+		{capture.Rings, "t7", 7, true}, // written r0t7 there
+		{capture.Rings, "t07", 0, false},
+		{capture.Rings, "QK(t7)", 7, true},
 		{capture.Spaces, "t12", 12, true},
 		{capture.Spaces, "g3t0", 4611686031312289792, true},
 		{capture.Spaces, "p2", 9223372036854775810, true},
