@@ -71,6 +71,7 @@ var knowsClock = map[string]string{
 	"timeline":                "turns cycles into time",
 	"internal/analysis/stats": "sums are exact in cycles and become µs when they are shown",
 	"bench/gen":               "writes captures",
+	"internal/collector":      "writes it, and anchors hold the device's clock in cycles",
 	"internal/abi":            "the rate is a constant of the architecture",
 }
 
