@@ -106,6 +106,12 @@ type DepGenOverflowHead struct {
 	_        uint16 `abi:"reserved"`
 }
 
+// Offsets in a [DepGenState].
+const (
+	DepGenCurrentOffset = 128 // current_buf_ptr
+	DepGenDroppedOffset = 140 // of three counters: dropped, total, overflow
+)
+
 const (
 	depGenBaseSize     = 528
 	depGenArgsSize     = 4144

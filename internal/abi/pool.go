@@ -29,10 +29,11 @@ type Pool struct {
 	Free FreeQueue  `abi:"free"`
 }
 
-// PoolSize is the stride of every pool array.
+// PoolSize is the stride of every pool array; the others are offsets in a pool.
 const (
-	PoolSize       = 192
-	PoolFreeOffset = 64 // of the free queue in a pool
+	PoolSize        = 192
+	PoolTotalOffset = 12 // of the two counters, which are adjacent
+	PoolFreeOffset  = 64 // of the free queue
 )
 
 // FreeQueueLayout gives the offsets in a free queue of some number of slots.

@@ -1,6 +1,10 @@
 package collector
 
-import "swimlane/internal/abi"
+import (
+	"errors"
+
+	"swimlane/internal/abi"
+)
 
 // Memory is how the host reaches the memory of a device: five operations, of
 // which some devices lack some (spec/collector.md §3.1).
@@ -19,4 +23,17 @@ type Memory struct {
 	Unregister     func(addr uint64) error                      // undoes Register; may be nil
 	CopyToDevice   func(addr uint64, from []byte) error         // nil: the memory is shared
 	CopyFromDevice func(to []byte, addr uint64) error           // nil: the memory is shared
+}
+
+// check refuses a memory with which nothing can be done.
+func (m *Memory) check() error {
+	switch {
+	case m.Alloc == nil || m.Free == nil:
+		return errors.New("the memory operations alloc and free are mandatory")
+	case (m.CopyToDevice == nil) != (m.CopyFromDevice == nil):
+		return errors.New("one of the two copies is missing: memory is either shared, without copies, or not, with both")
+	case m.Register == nil && m.CopyToDevice == nil:
+		return errors.New("without copies the host needs the operation register to see the device's memory")
+	}
+	return nil
 }

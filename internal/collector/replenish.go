@@ -1,0 +1,244 @@
+package collector
+
+import (
+	"fmt"
+
+	"swimlane/internal/abi"
+)
+
+// replenisher keeps free buffers where they will be needed, and is the only one
+// that freezes the device (spec/collector.md §4.4, §4.6).
+type replenisher struct {
+	*exchange
+	*port
+	hdr    *abi.QueueHeader
+	target []int // per kind
+}
+
+func newReplenisher(x *exchange) *replenisher {
+	r := &replenisher{exchange: x, port: newPort(x.region), hdr: x.mod.header()}
+	for k := range x.kinds {
+		want := 0
+		if t := x.kinds[k].target; t != nil {
+			want = t(len(x.shards))
+		}
+		if room := cap(x.shards[0].recycled[k]); want > room {
+			x.log.printf(Warning, "%s: a lane of %s buffers holds %d, and cannot hold the %d it should", x.mod.name(), x.kinds[k].name, room, want)
+			want = room
+		}
+		r.target = append(r.target, want)
+	}
+	return r
+}
+
+func (r *replenisher) run() {
+	var idle idler
+	for r.running.Load() {
+		if r.tick() {
+			idle.worked()
+		} else {
+			idle.wait()
+		}
+	}
+}
+
+// tick does everything once and tells whether there was anything to do.
+func (r *replenisher) tick() bool {
+	drained := r.drainDone()
+	grown, err := r.fillLanes()
+	if err != nil {
+		r.log.printf(Error, "%v", err)
+	}
+	if err := r.backpressure(); err != nil {
+		r.transferFailed(err)
+	}
+	return drained > 0 || grown > 0
+}
+
+// drainDone brings collected buffers back into the recycled lanes.
+func (r *replenisher) drainDone() (n int) {
+	for origin, s := range r.shards {
+		for more := true; more; {
+			select {
+			case b := <-s.done:
+				r.bringBack(origin, b)
+				n++
+			default:
+				more = false
+			}
+		}
+	}
+	return n
+}
+
+// bringBack puts a buffer into the lane of the shard that lacks most, looking
+// first behind its own; without a lack it goes back where it came from.
+func (r *replenisher) bringBack(origin int, b *buffer) {
+	to, most := origin, 0
+	if r.rebalance && r.target[b.kind] > 0 {
+		for i := range r.shards {
+			at := (origin + 1 + i) % len(r.shards)
+			if lack := r.target[b.kind] - len(r.shards[at].recycled[b.kind]); lack > most {
+				to, most = at, lack
+			}
+		}
+	}
+	b.at.Store(atHost)
+	select {
+	case r.shards[to].recycled[b.kind] <- b:
+	default:
+		r.put(origin, b)
+	}
+}
+
+// fillLanes allocates where a lane is below its target.
+func (r *replenisher) fillLanes() (batches int, err error) {
+	for k, want := range r.target {
+		for i, s := range r.shards {
+			if have := len(s.recycled[k]); have < want {
+				if err := r.grow(i, k, max(r.mod.freeQueue().Slots, want-have)); err != nil {
+					return batches, err
+				}
+				batches++
+			}
+		}
+	}
+	return batches, nil
+}
+
+// fillQueues tops up every free queue, from any lane, and allocates where there
+// is nothing left. It tells how many buffers it pushed.
+func (r *replenisher) fillQueues() (pushed int, err error) {
+	live, err := r.mod.live(r.port)
+	if err != nil {
+		return 0, err
+	}
+	for i, p := range r.pools {
+		if !live(p.kind, p.index) {
+			continue
+		}
+		home := i % len(r.shards)
+		err := r.topUp(r.port, p, func(kind int) *buffer {
+			b := r.takeAny(home, kind)
+			if b == nil {
+				if err := r.grow(home, kind, r.kinds[kind].batch); err != nil {
+					r.log.printf(Error, "%v", err)
+					return nil
+				}
+				b = r.takeAny(home, kind)
+			}
+			if b != nil {
+				pushed++
+			}
+			return b
+		})
+		if err != nil {
+			return pushed, err
+		}
+	}
+	return pushed, nil
+}
+
+// gate is one of the two ways in which the device waits for the host.
+type gate struct {
+	active, contended uint64
+	opened            string
+}
+
+var gates = [2]gate{
+	{abi.RqFreezeActive, abi.RqContended, "ready-queue-full, push-gate freeze OPENED"},
+	{abi.FqFreezeActive, abi.FqContended, "free-queue-empty, pop-gate freeze OPENED"},
+}
+
+// backpressure runs the freeze state machine once.
+func (r *replenisher) backpressure() error {
+	bp := r.hdr.Backpressure
+	frozen := false
+	for _, g := range gates {
+		if r.own32(bp+g.active) != 0 {
+			frozen = true
+			continue
+		}
+		contended, err := r.load32(bp + g.contended)
+		if err != nil {
+			return err
+		}
+		if contended == 0 {
+			continue
+		}
+		// Freeze first, clear then: a waiting lane sees one of the two at any time.
+		if err := r.store32(bp+g.active, 1); err != nil {
+			return err
+		}
+		frozen = true
+		if err := r.store32(bp+g.contended, 0); err != nil {
+			return err
+		}
+		r.log.printf(Info, "%s: DFX backpressure TRIGGERED: %s", r.mod.name(), g.opened)
+	}
+	if !frozen {
+		return nil
+	}
+	return r.release()
+}
+
+// release ends the freezes once every ready queue is empty and every free queue
+// full.
+func (r *replenisher) release() error {
+	for q := range r.queues {
+		tail, err := r.load32(r.hdr.Tail(q))
+		if err != nil {
+			return err
+		}
+		if size := uint32(r.hdr.QueueSize); tail < size && r.own32(r.hdr.Head(q)) != tail { // a broken queue holds nobody up
+			return nil
+		}
+	}
+	if pushed, err := r.fillQueues(); err != nil || pushed > 0 {
+		return err
+	}
+	bp := r.hdr.Backpressure
+	for _, g := range gates {
+		if r.own32(bp+g.active) == 0 {
+			continue
+		}
+		if err := r.store32(bp+g.active, 0); err != nil {
+			return err
+		}
+	}
+	r.log.printf(Info, "%s: DFX backpressure RELEASED: queues drained, free queues full", r.mod.name())
+	return nil
+}
+
+// topUp fills a free queue from a source of free buffers, as far as they go.
+func (x *exchange) topUp(p *port, q *pool, from func(kind int) *buffer) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := x.mod.freeQueue()
+	head, err := p.load32(q.queue + l.Head())
+	if err != nil {
+		return err
+	}
+	for {
+		tail := p.own32(q.queue + l.Tail())
+		if used := tail - head; used >= uint32(l.Slots) { // full, or a head that cannot be
+			if used > uint32(l.Slots) {
+				x.faults.indices.Add(1)
+			}
+			return nil
+		}
+		b := from(q.kind)
+		if b == nil {
+			return nil
+		}
+		b.at.Store(atDevice) // before the device can see it, and hand it over
+		err := p.store64(q.queue+l.Slot(tail), b.addr)
+		if err == nil {
+			err = p.store32(q.queue+l.Tail(), tail+1)
+		}
+		if err != nil {
+			x.retire(b)
+			return fmt.Errorf("push a free %s buffer: %w", x.kinds[q.kind].name, err)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package collector
+
+import (
+	"errors"
+	"fmt"
+
+	"swimlane/internal/abi"
+)
+
+// RunOptions say what one run records.
+type RunOptions struct {
+	Level  abi.Level // 0: nothing
+	Policy Policy    // of the device, for the file
+	// Sink takes the records instead of the capture, as raw bytes in the layout of
+	// their kind; AicoreTask slots that were never written are among them. It must
+	// not keep them. Each shard calls it from a goroutine of its own.
+	Sink func(shard int, kind abi.Kind, index int, seq uint32, records []byte)
+}
+
+// Run is one launch of the device and what was collected of it. Its methods are
+// for one goroutine.
+type Run struct {
+	c       *Swimlane
+	opt     RunOptions
+	shards  []*runShard
+	state   runState
+	before  Faults // what the collector's counters showed at the start
+	outcome *Outcome
+}
+
+type runState int
+
+const (
+	begun runState = iota
+	started
+	stopped
+)
+
+// runShard is what one collector shard knows of a run; only its goroutine writes
+// it.
+type runShard struct {
+	store store
+	held  map[int]int // buffers held back, per pool
+	pools []poolTally
+}
+
+// poolTally is what a shard has collected of one pool.
+type poolTally struct {
+	records uint64 // where a sink takes them
+	last    uint32 // the highest sequence
+	any     bool
+}
+
+// note says that a buffer of that sequence has come.
+func (t *poolTally) note(seq uint32) {
+	if !t.any || seq > t.last {
+		t.last, t.any = seq, true
+	}
+}
+
+// handedOver tells whether the buffer of a sequence has come.
+func (t *poolTally) handedOver(seq uint32) bool { return t.any && seq <= t.last }
+
+// maxHeld is how many buffers of one pool wait for a second reading.
+const maxHeld = 2
+
+var (
+	errFinalized    = errors.New("the collector has been finalized")
+	errStillRunning = errors.New("the run before it has not been stopped")
+	errOver         = errors.New("this run is over: begin another one")
+)
+
+// Begin arms a run. The run before it must have been stopped; what it collected
+// stays with it. A level that cannot be met is an error.
+func (c *Swimlane) Begin(o RunOptions) (*Run, error) {
+	fail := func(err error) (*Run, error) { return nil, fmt.Errorf("begin a swimlane run: %w", err) }
+	if c.ended {
+		return fail(errFinalized)
+	}
+	if _, err := abi.ParseLevel(int(o.Level)); err != nil {
+		return fail(err)
+	}
+	if err := c.levelMet(o.Level); err != nil {
+		return fail(err)
+	}
+	if last := c.run; last != nil {
+		if last.state == started {
+			return fail(errStillRunning)
+		}
+		last.Outcome() // before its counters are reset
+	}
+	if err := c.reset(o.Level); err != nil {
+		return fail(err)
+	}
+	r := &Run{c: c, opt: o, before: c.ex.faults.snapshot()}
+	for range c.ex.shards {
+		r.shards = append(r.shards, &runShard{held: map[int]int{}, pools: make([]poolTally, len(c.ex.pools))})
+	}
+	c.run = r
+	c.mod.sink = r.collect
+	return r, nil
+}
+
+// reset gives the device the level of the next run and sets back what the last
+// run left (spec/collector.md §5.3). The device does not run, so the host may
+// write what the device owns otherwise.
+func (c *Swimlane) reset(level abi.Level) error {
+	p, l := newPort(&c.region), c.layout
+	if err := p.store32(l.Level, uint32(level)); err != nil {
+		return err
+	}
+	if c.run == nil {
+		return nil // everything is as it was made
+	}
+	for _, off := range []uint64{l.NumSchedPhaseThreads, l.NumOrchPhaseThreads, l.NumPhaseCores} {
+		if err := p.store32(off, 0); err != nil {
+			return err
+		}
+	}
+	unassign(c.region.host, l)
+	if err := p.push(l.CoreToThread, l.Arch.MaxCores); err != nil {
+		return err
+	}
+	return c.ex.reclaim(p, func(p *port, pool uint64) error {
+		for i := range uint64(2) {
+			if err := p.store32(pool+abi.PoolTotalOffset+4*i, 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Level is what the run records.
+func (r *Run) Level() abi.Level { return r.opt.Level }
+
+// Start lets the host's goroutines run. It must come before the launch of the
+// device. Nothing happens at level 0, and when the run has been started.
+func (r *Run) Start() error {
+	if r.opt.Level == abi.Disabled || r.state == started {
+		return nil
+	}
+	if r.state == stopped || r.c.run != r {
+		return errOver
+	}
+	if err := r.c.ex.start(); err != nil {
+		return fmt.Errorf("start a swimlane run: %w", err)
+	}
+	r.state = started
+	return nil
+}
+
+// Stop collects what the device has handed over and ends the host's goroutines.
+// The device must have finished. A second call does nothing.
+func (r *Run) Stop() {
+	if r.state != started {
+		return
+	}
+	r.c.ex.stop()
+	r.state = stopped
+}
+
+// collect takes a buffer, on the goroutine of its shard.
+func (r *Run) collect(shard int, h *handoff) (hold bool) {
+	s := r.shards[shard]
+	data := h.records(&r.c.ex.kinds[h.kind])
+	kind := abi.Kind(h.kind)
+	t := &s.pools[h.pool]
+	t.note(h.seq)
+	if r.opt.Sink != nil {
+		r.opt.Sink(shard, kind, h.index, h.seq, data)
+		t.records += uint64(written(kind, data))
+		return false
+	}
+	s.store.add(kind, h.index, h.seq, data)
+	if kind != abi.KindAicoreTask || written(kind, data)*abi.Buffers[kind].RecordSize == len(data) || s.held[h.pool] == maxHeld {
+		return false
+	}
+	// A record may still be on its way (spec/collector.md §2.9): look again after
+	// the stop.
+	s.held[h.pool]++
+	return true
+}
+
+// written counts the records that were written: all, but for AicoreTask slots
+// without a start.
+func written(kind abi.Kind, data abi.Mem) (n int) {
+	if kind != abi.KindAicoreTask {
+		return len(data) / abi.Buffers[kind].RecordSize
+	}
+	tasks := abi.Views[abi.AicoreTask](data, 0, len(data)/abi.Buffers[kind].RecordSize)
+	for i := range tasks {
+		if tasks[i].StartTime != 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,210 @@
+package collector
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"swimlane/internal/abi"
+)
+
+// Options shape the pools of a collector; they hold for all its runs.
+type Options struct {
+	Arch      *abi.Arch
+	Cores     int       // AICores of the runs
+	Threads   int       // AICPU threads of the runs; 0: the architecture's default
+	GridCores int       // pools per core array; 0: Cores (spec/device-abi.md §8)
+	Level     abi.Level // the highest level of a run
+	Depths    Depths    // zero: DefaultDepths
+	Shards    int       // drain and collector goroutines; 0: one per thread
+	// HostOrchestrated runs submit their tasks on the host, so no orchestrator
+	// thread exists on the device and no pool is made for it.
+	HostOrchestrated bool
+
+	Memory    Memory
+	Log       Logger        // may be nil
+	IdleLimit time.Duration // a shard without traffic is reported after it; 0: 30 s
+}
+
+// Swimlane collects task and phase records of one chip.
+type Swimlane struct {
+	opt    Options
+	layout *abi.Region
+	mem    mapping
+	region region
+	table  *block // rotation table
+	ex     *exchange
+	mod    *swimlaneModule
+	run    *Run // the last one begun
+	ended  bool
+}
+
+// New allocates the region and the buffers, and writes what the device finds when
+// it starts (spec/collector.md §5.1). On an error everything is given back.
+func New(o Options) (*Swimlane, error) {
+	c, err := prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.allocate(); err != nil {
+		return nil, errors.Join(fmt.Errorf("swimlane collector: %w", err), c.mem.releaseAll())
+	}
+	return c, nil
+}
+
+// prepare checks the options and fills in what they leave open.
+func prepare(o Options) (*Swimlane, error) {
+	fail := func(format string, args ...any) (*Swimlane, error) {
+		return nil, fmt.Errorf("swimlane collector: "+format, args...)
+	}
+	if o.Arch == nil {
+		return fail("no architecture is given")
+	}
+	if err := o.Memory.check(); err != nil {
+		return fail("%w", err)
+	}
+	if o.Cores < 1 || o.Cores > o.Arch.MaxCores {
+		return fail("%d cores cannot be: %s has 1 to %d", o.Cores, o.Arch.Name, o.Arch.MaxCores)
+	}
+	if o.Threads == 0 {
+		o.Threads = o.Arch.DefaultThreads
+	}
+	if o.Threads < 1 || o.Threads > o.Arch.MaxThreads {
+		return fail("%d AICPU threads cannot be: %s has 1 to %d", o.Threads, o.Arch.Name, o.Arch.MaxThreads)
+	}
+	if o.GridCores == 0 {
+		o.GridCores = o.Cores
+	}
+	if o.GridCores < o.Cores {
+		return fail("a grid of %d cores has no pools for %d cores", o.GridCores, o.Cores)
+	}
+	layout, err := abi.NewRegion(o.Arch, o.GridCores)
+	if err != nil {
+		return fail("%w", err)
+	}
+	if _, err := abi.ParseLevel(int(o.Level)); err != nil {
+		return fail("%w", err)
+	}
+	if o.Depths == (Depths{}) {
+		o.Depths = DefaultDepths()
+	}
+	if err := o.Depths.check(); err != nil {
+		return fail("%w", err)
+	}
+	if o.Shards == 0 {
+		o.Shards = min(o.Threads, o.Arch.MaxThreads)
+	}
+	if o.IdleLimit == 0 {
+		o.IdleLimit = idleLimit
+	}
+	c := &Swimlane{opt: o, layout: layout}
+	c.mem.mem = o.Memory
+	c.mod = newSwimlaneModule(&c.opt, layout)
+	return c, nil
+}
+
+// allocate makes the region, the buffers and the rotation table, seeds the queues
+// and pushes the region to the device, once.
+func (c *Swimlane) allocate() error {
+	o, a := &c.opt, c.opt.Arch
+	block, err := c.mem.allocate(int(c.layout.TotalSize))
+	if err != nil {
+		return err
+	}
+	c.region = region{mem: &c.mem.mem, addr: block.addr, host: block.host}
+	clear(block.host)
+	*block.host.U32(c.layout.NumCores) = uint32(o.Cores)
+	*block.host.U32(c.layout.Level) = uint32(o.Level)
+	unassign(block.host, c.layout)
+
+	lane := a.MaxCores * max(abi.ProfBuffersPerCore, o.Depths.ProfBuffersPerCore)
+	done := lane + a.MaxThreads*(max(abi.SchedBuffersPerThread, o.Depths.SchedBuffersPerThread)+max(abi.OrchBuffersPerThread, o.Depths.OrchBuffersPerThread)) +
+		a.MaxCores*max(abi.AicoreBuffersPerCore, o.Depths.AicoreBuffersPerCore)
+	c.ex, err = newExchange(c.mod, &c.mem, &c.region, o.Threads, min(o.Shards, o.Threads),
+		capacities{handoff: a.ReadyQueueSize, done: done, recycled: lane}, o.Log)
+	if err != nil {
+		return err
+	}
+	c.ex.idleLimit = o.IdleLimit
+	for _, p := range c.ex.pools {
+		if err := c.seed(p); err != nil {
+			return err
+		}
+	}
+	if c.table, err = c.mem.allocate(o.Cores * 8); err != nil {
+		return err
+	}
+	return c.region.pushAll()
+}
+
+// unassign says that no core belongs to a thread yet.
+func unassign(host abi.Mem, l *abi.Region) {
+	threads := abi.Views[int8](host, l.CoreToThread, l.Arch.MaxCores)
+	for i := range threads {
+		threads[i] = -1
+	}
+}
+
+// seed gives a pool the buffers of its kind's depth.
+func (c *Swimlane) seed(p *pool) error {
+	k := abi.Kind(p.kind)
+	n, _ := c.opt.Depths.of(k)
+	shards := len(c.ex.shards)
+	shard := 0
+	switch k {
+	case abi.KindAicpuTask, abi.KindAicoreTask:
+		shard = (p.index / abi.CoresPerCluster) % shards
+	case abi.KindSchedPhase:
+		if p.index >= c.opt.Threads {
+			return nil
+		}
+		shard = p.index % shards
+	case abi.KindOrchPhase:
+		if p.index > 0 || c.opt.Level < abi.OrchPhases || c.opt.HostOrchestrated {
+			return nil
+		}
+		shard = (c.opt.Threads - 1) % shards
+	}
+	lane := c.ex.shards[shard].recycled[k]
+	if surplus := n - abi.SlotCount; surplus > cap(lane)-len(lane) {
+		return fmt.Errorf("%s recycled seed exceeds lane capacity: shard=%d need=%d capacity=%d (num_cores=%d thread_count=%d)",
+			abi.Buffers[k].Name, shard, surplus, cap(lane), c.opt.Cores, c.opt.Threads)
+	}
+	return c.ex.seed(p, shard, n)
+}
+
+// DataBase is the device address of the region, for
+// KernelArgs.chip_swimlane_data_base.
+func (c *Swimlane) DataBase() uint64 { return c.region.addr }
+
+// RotationTable is the device address of the rotation table, for
+// KernelArgs.chip_swimlane_aicore_rotation_table.
+func (c *Swimlane) RotationTable() uint64 { return c.table.addr }
+
+// Layout is where things are in the region.
+func (c *Swimlane) Layout() *abi.Region { return c.layout }
+
+// levelMet tells whether the pools have buffers for what a level records.
+func (c *Swimlane) levelMet(l abi.Level) error {
+	o := &c.opt
+	switch {
+	case l > o.Level:
+		return fmt.Errorf("level %d cannot be met: the collector was made for level %d and has no buffers for more", l, o.Level)
+	case l >= abi.OrchPhases && !o.HostOrchestrated && o.Threads < 2:
+		return fmt.Errorf("level %d cannot be met: the orchestrator needs an AICPU thread beside the scheduler's, and the run has %d", l, o.Threads)
+	}
+	return nil
+}
+
+// Finalize stops the collector if it still runs and gives everything back to the
+// device. What runs have collected stays valid. A second call does nothing.
+func (c *Swimlane) Finalize() error {
+	if c.ended {
+		return nil
+	}
+	if c.run != nil {
+		c.run.Outcome()
+	}
+	c.ended = true
+	return c.mem.releaseAll()
+}
