@@ -39,14 +39,15 @@ type delivery struct {
 // share however much is collected, and nothing is ever moved.
 const (
 	slabShare = 16
+	slabStep  = 8 << 10 // what the allocator rounds large blocks to
 	minSlab   = 32 << 10
 	maxSlab   = 1 << 20
 )
 
-// add copies the records of a buffer: count × record size bytes. It may be called
-// again for an AicoreTask buffer of the same sequence, which counts each slot
-// once: a second reading fills the slots that were empty in the first
-// (spec/collector.md §2.9).
+// add copies the records of a buffer: count × record size bytes of one of the
+// four kinds. It may be called again for an AicoreTask buffer of the same
+// sequence, which counts each slot once: a second reading fills the slots that
+// were empty in the first (spec/collector.md §2.9).
 func (s *store) add(kind abi.Kind, index int, seq uint32, records []byte) {
 	if kind != abi.KindAicoreTask {
 		s.keep(run{kind: kind, index: uint32(index), seq: seq}, records)
@@ -81,9 +82,9 @@ func (s *store) keep(r run, records []byte) {
 	for len(records) > 0 {
 		n := min(len(records), len(s.free)/size*size)
 		if n == 0 {
-			// A little less than a power of two: the alignment of the memory costs some bytes.
-			s.free = abi.NewMem(min(max(s.allocated/slabShare/abi.Align*abi.Align, minSlab), maxSlab) - abi.Align)
-			s.allocated += len(s.free) + abi.Align
+			slab := min(max(s.allocated/slabShare/slabStep*slabStep, minSlab), maxSlab)
+			s.free = abi.NewMem(slab - abi.Align) // which takes so much more to be aligned
+			s.allocated += slab
 			continue
 		}
 		r.data = s.free[:n:n]
