@@ -5,17 +5,18 @@ import "fmt"
 // Arch holds the constants of one architecture (spec/device-abi.md §1). Treat
 // the two that exist as read-only.
 type Arch struct {
-	Name             string // "a2a3" or "a5"
-	MaxClusters      int    // MAX_BLOCKDIM: clusters of one AIC and two AIV
-	MaxCores         int    // MAX_CORES: three per cluster
-	MaxThreads       int    // MAX_AICPU_THREADS: stride of every per-thread array
-	DefaultThreads   int    // AICPU threads when a run asks for 0
-	MaxLaunchThreads int    // physical bound of a launch; not used by the collector
-	ReadyQueueSize   int    // READYQUEUE_SIZE: entries per ready queue; one stays empty
-	ClockHz          uint64 // SYS_CNT_FREQ: the device clock, `clock_freq_hz`
-	DoneRing         int    // capacity of a shard's ring of collected buffers (spec/collector.md §3.3)
-	RecycledRing     int    // capacity of a shard's lane of free buffers, per kind
-	SimRegisterBytes int    // register block of one simulated core
+	Name              string // "a2a3" or "a5"
+	MaxClusters       int    // MAX_BLOCKDIM: clusters of one AIC and two AIV
+	MaxCores          int    // MAX_CORES: three per cluster
+	MaxThreads        int    // MAX_AICPU_THREADS: stride of every per-thread array
+	DefaultThreads    int    // AICPU threads when a run asks for 0
+	MaxLaunchThreads  int    // physical bound of a launch; not used by the collector
+	MaxCoresPerThread int    // MAX_CORES_PER_THREAD: one thread may own every core
+	ReadyQueueSize    int    // READYQUEUE_SIZE: entries per ready queue; one stays empty
+	ClockHz           uint64 // SYS_CNT_FREQ: the device clock, `clock_freq_hz`
+	DoneRing          int    // capacity of a shard's ring of collected buffers (spec/collector.md §3.3)
+	RecycledRing      int    // capacity of a shard's lane of free buffers, per kind
+	SimRegisterBytes  int    // register block of one simulated core
 }
 
 // The two architectures.
@@ -32,6 +33,7 @@ var (
 
 func newArch(a Arch) *Arch {
 	a.MaxCores = a.MaxClusters * CoresPerCluster
+	a.MaxCoresPerThread = a.MaxCores
 	a.ReadyQueueSize = a.MaxCores*ProfBuffersPerCore + 2*a.MaxThreads*ReadyQueueBuffersPerThread + a.MaxCores*AicoreBuffersPerCore
 	a.DoneRing = a.MaxCores*ProfBuffersPerCore + a.MaxThreads*(SchedBuffersPerThread+OrchBuffersPerThread) + a.MaxCores*AicoreBuffersPerCore
 	a.RecycledRing = a.MaxCores * ProfBuffersPerCore
@@ -51,21 +53,23 @@ func ArchOf(name string) (*Arch, error) {
 
 // Constants that both architectures share (spec/device-abi.md §1).
 const (
-	CoresPerCluster            = 3     // CORES_PER_BLOCKDIM
-	ProfBufferSize             = 1000  // PROF_BUFFER_SIZE: AicpuTask records per buffer
-	AicoreBufferSize           = 1024  // AICORE_BUFFER_SIZE: AicoreTask records per buffer
-	PhaseRecordsPerThread      = 16384 // PHASE_RECORDS_PER_THREAD: per sched-phase and per orch-phase buffer
-	SlotCount                  = 4     // PROF_SLOT_COUNT: slots of a free queue
-	ProfBuffersPerCore         = 8     // PROF_BUFFERS_PER_CORE
-	AicoreBuffersPerCore       = 4     // AICORE_BUFFERS_PER_CORE
-	SchedBuffersPerThread      = 6     // SCHED_BUFFERS_PER_THREAD
-	OrchBuffersPerThread       = 8     // ORCH_BUFFERS_PER_THREAD
-	ReadyQueueBuffersPerThread = 16    // READYQUEUE_BUFFERS_PER_THREAD
-	BackpressureSeconds        = 30    // BACKPRESSURE_TIMEOUT
-	IdleSeconds                = 30    // PROF_TIMEOUT_SECONDS: the collector reports an idle shard
-	HostPhaseRecordsPerBuffer  = 512   // HOST_PHASE_RECORDS_PER_BUFFER
-	HostPhaseBuffers           = 24    // HOST_PHASE_BUFFERS
-	UptimeHz                   = 1_000_000
+	CoresPerCluster            = 3         // CORES_PER_BLOCKDIM
+	ProfBufferSize             = 1000      // PROF_BUFFER_SIZE: AicpuTask records per buffer
+	AicoreBufferSize           = 1024      // AICORE_BUFFER_SIZE: AicoreTask records per buffer
+	PhaseRecordsPerThread      = 16384     // PHASE_RECORDS_PER_THREAD: per sched-phase and per orch-phase buffer
+	SlotCount                  = 4         // PROF_SLOT_COUNT: slots of a free queue
+	ProfBuffersPerCore         = 8         // PROF_BUFFERS_PER_CORE
+	AicoreBuffersPerCore       = 4         // AICORE_BUFFERS_PER_CORE
+	SchedBuffersPerThread      = 6         // SCHED_BUFFERS_PER_THREAD
+	OrchBuffersPerThread       = 8         // ORCH_BUFFERS_PER_THREAD
+	ReadyQueueBuffersPerThread = 16        // READYQUEUE_BUFFERS_PER_THREAD
+	BackpressureSeconds        = 30        // BACKPRESSURE_TIMEOUT
+	IdleSeconds                = 30        // PROF_TIMEOUT_SECONDS: the collector reports an idle shard
+	HostPhaseRecordsPerBuffer  = 512       // HOST_PHASE_RECORDS_PER_BUFFER
+	HostPhaseBuffers           = 24        // HOST_PHASE_BUFFERS
+	MinThreads                 = 2         // AICPU threads that a run may ask for, unless it asks for 0
+	UptimeHz                   = 1_000_000 // clock of event timestamps on a board, UptimeUnit
+	UptimeUnit                 = "device_uptime_us"
 )
 
 // BackpressureCycles is BACKPRESSURE_TIMEOUT: how long a device waits for a
@@ -152,9 +156,13 @@ const (
 // ParseLevel refuses numbers that are no level.
 func ParseLevel(n int) (Level, error) {
 	if n < int(Disabled) || n > int(OrchPhases) {
-		return 0, fmt.Errorf("capture level %d is unknown: expected 0 (off), 1 (task timing), 2 (schedule timing), 3 (scheduler phases) or 4 (orchestrator phases)", n)
+		return 0, errLevel(int64(n))
 	}
 	return Level(n), nil
+}
+
+func errLevel(n int64) error {
+	return fmt.Errorf("capture level %d is unknown: expected 0 (off), 1 (task timing), 2 (schedule timing), 3 (scheduler phases) or 4 (orchestrator phases)", n)
 }
 
 // Diagnostics that KernelArgs.enable_profiling_flag switches on.

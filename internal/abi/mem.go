@@ -60,6 +60,9 @@ func Views[T any](m Mem, off uint64, n int) []T {
 }
 
 func (m Mem) structure(off, n, size, alignment uint64) unsafe.Pointer {
+	if size > 0 && n > uint64(len(m))/size { // else n·size could overflow
+		panic(fmt.Sprintf("abi: %d structures of %d bytes do not fit into %d bytes of memory", n, size, len(m)))
+	}
 	p := m.at(off, n*size)
 	if uintptr(p)%uintptr(alignment) != 0 {
 		panic(fmt.Sprintf("abi: a structure at %d is not aligned to %d bytes", off, alignment))

@@ -145,4 +145,7 @@ var Buffers = [Kinds]Buffer{
 	KindAicoreTask: countLast("AicoreTask", 32, AicoreBufferSize),
 }
 
+// HostPhaseBuffer is a buffer of the host's own phases; no device sees it.
+var HostPhaseBuffer = countLast("HostPhase", 40, HostPhaseRecordsPerBuffer)
+
 func align(n, to int) int { return (n + to - 1) / to * to }

@@ -79,8 +79,12 @@ func (r *Region) Pools(k Kind) int {
 	return r.Arch.MaxThreads
 }
 
-// Pool is the offset of a pool. The kind must be one of the four.
+// Pool is the offset of a pool. The kind must be one of the four, and have that
+// many pools: check what comes from the device first.
 func (r *Region) Pool(k Kind, index int) uint64 {
+	if index < 0 || index >= r.Pools(k) {
+		panic(fmt.Sprintf("abi: pool %d of the %d of kind %d", index, r.Pools(k), k))
+	}
 	base := [Kinds]uint64{r.aicpuTask, r.schedPhase, r.orchPhase, r.aicoreTask}[k]
 	return base + uint64(index)*PoolSize
 }

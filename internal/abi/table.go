@@ -20,6 +20,7 @@ type Field struct {
 // Struct is one structure of the shared memory.
 type Struct struct {
 	Name   string
+	Doc    string // one sentence
 	Size   int
 	Align  int // of its start
 	Fields []Field
@@ -51,10 +52,7 @@ var scalars = map[string]int{
 }
 
 // builder lays out a structure field by field, as a C compiler does.
-type builder struct {
-	Struct
-	align int // the largest among the fields
-}
+type builder struct{ Struct }
 
 func (b *builder) field(name, typ string, counts ...int) {
 	size := scalars[typ]
@@ -73,7 +71,6 @@ func (b *builder) add(f Field, size, alignment int) {
 	}
 	f.Size = size
 	b.Size = f.Offset + size
-	b.align = max(b.align, alignment)
 	b.Fields = append(b.Fields, f)
 }
 
@@ -85,25 +82,6 @@ func (b *builder) padTo(n int) Struct {
 	b.Align = n
 	b.Size = align(b.Size, n)
 	return b.Struct
-}
-
-// headerFields is the header of the swimlane's region (spec/device-abi.md §7).
-func headerFields(a *Arch) *Struct {
-	b := builder{Struct: Struct{Name: "swl_data_header"}}
-	b.structure("queues", structOf[ReadyEntry]("swl_ready_entry", 32), a.MaxThreads, a.ReadyQueueSize)
-	b.field("queue_heads", "uint32_t", a.MaxThreads)
-	b.shared()
-	b.field("queue_tails", "uint32_t", a.MaxThreads)
-	b.shared()
-	b.field("num_cores", "uint32_t")
-	b.field("chip_swimlane_level", "uint32_t")
-	b.field("num_sched_phase_threads", "uint32_t")
-	b.field("num_orch_phase_threads", "uint32_t")
-	b.field("num_phase_cores", "uint32_t")
-	b.field("core_to_thread", "int8_t", a.MaxCores)
-	b.structure("backpressure", structOf[Backpressure]("swl_backpressure", 4))
-	s := b.padTo(64)
-	return &s
 }
 
 // structOf reads a structure out of a Go type: names from the tags, everything
@@ -125,6 +103,14 @@ func structOf[T any](name string, alignment int) Struct {
 	return s
 }
 
+// nested are the structures that are fields of others.
+var nested = map[reflect.Type]string{
+	reflect.TypeFor[ActiveHead]():     "swl_active_head",
+	reflect.TypeFor[FreeQueue]():      "swl_free_queue",
+	reflect.TypeFor[StagedTrace]():    "swl_a5_staged_trace",
+	reflect.TypeFor[ActivityRecord](): "swl_a5_activity_record",
+}
+
 // cType is the C type of a Go type, and whether the Go type is an atomic.
 func cType(t reflect.Type) (name string, shared bool) {
 	switch t {
@@ -132,10 +118,9 @@ func cType(t reflect.Type) (name string, shared bool) {
 		return "uint32_t", true
 	case reflect.TypeFor[atomic.Uint64]():
 		return "uint64_t", true
-	case reflect.TypeFor[ActiveHead]():
-		return "swl_active_head", false
-	case reflect.TypeFor[FreeQueue]():
-		return "swl_free_queue", false
+	}
+	if name, ok := nested[t]; ok {
+		return name, false
 	}
 	if bits, ok := strings.CutPrefix(t.Kind().String(), "uint"); ok {
 		return "uint" + bits + "_t", false
