@@ -3,9 +3,9 @@
 // views over raw memory (spec/device-abi.md).
 //
 // The structures are Go types whose fields carry the names that C code uses;
-// [Structs] describes them, and the C header is written from that description.
+// [Structs] describes them, and [WriteHeader] writes the C header from that.
 // What depends on the architecture (array lengths, and so the offsets behind
-// them) is computed by [Region] and [QueueHeader].
+// them) is computed by [NewRegion] and [NewKernelArgs].
 //
 // Two kinds of words are shared. Publishing words (queue heads and tails, slots,
 // the current buffer and its sequence, freeze and contended flags) are atomic
@@ -14,6 +14,6 @@
 // publishing store (spec/device-abi.md §12). Go's atomics are sequentially
 // consistent, which is stronger than the protocol asks for.
 //
-// All integers are little-endian, and so must be the machine. This package and
-// the transports are the only ones that may import unsafe.
+// All integers are little-endian, and so must be the machine. No other package
+// may import unsafe.
 package abi
