@@ -104,6 +104,7 @@ func (d *drainer) step(q int) bool {
 		d.giveUp(&e, next, takeErr)
 		return true
 	}
+	d.flight.add(1)
 	if bp := d.hdr.Backpressure; d.own32(bp+abi.RqFreezeActive) == 0 && d.own32(bp+abi.FqFreezeActive) == 0 {
 		if err := d.topUp(d.port, d.pools[next.pool], d.free); err != nil {
 			d.transferFailed(err)

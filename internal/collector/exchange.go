@@ -24,6 +24,7 @@ type exchange struct {
 	pools  []*pool
 	log    Logger
 	faults faults
+	flight gauge  // buffers taken from a ready queue and not collected yet
 	lost   []lost // per kind: what could not be charged to a pool
 
 	handoff   int           // capacity of the hand-off of a shard

@@ -22,6 +22,15 @@ type faults struct {
 	untaken    atomic.Uint64 // ready entries that were still in a queue after the stop
 }
 
+// gauge is a number that goes up and down, and its peak.
+type gauge struct{ now, peak atomic.Int64 }
+
+func (g *gauge) add(n int64) {
+	now := g.now.Add(n)
+	for peak := g.peak.Load(); now > peak && !g.peak.CompareAndSwap(peak, now); peak = g.peak.Load() {
+	}
+}
+
 // transferFailed counts a word that could not be read or written, and reports the
 // first.
 func (x *exchange) transferFailed(err error) {

@@ -10,8 +10,11 @@ import (
 type Outcome struct {
 	Buckets [abi.Kinds]Bucket // by kind
 	Faults  Faults
-	Notices []Notice
-	Capture *Capture // with the accounting; to be completed with what the host knows, and exported
+	// MostInFlight is the most buffers that were taken from the device and not yet
+	// collected at one time.
+	MostInFlight int
+	Notices      []Notice
+	Capture      *Capture // with the accounting; to be completed with what the host knows, and exported
 }
 
 // Outcome settles the run and returns what became of it, always the same. It
@@ -71,7 +74,7 @@ func (r *Run) settle() *Outcome {
 			}
 		}
 	}
-	o := &Outcome{Capture: capture, Faults: ex.faults.since(r.before)}
+	o := &Outcome{Capture: capture, Faults: ex.faults.since(r.before), MostInFlight: int(ex.flight.peak.Load())}
 	r.balance(o, counts, leftovers, &said)
 	r.reportSlots(capture, &said)
 	o.Notices = said

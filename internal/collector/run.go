@@ -92,6 +92,7 @@ func (c *Swimlane) Begin(o RunOptions) (*Run, error) {
 	if err := c.reset(o.Level); err != nil {
 		return fail(err)
 	}
+	c.ex.flight.peak.Store(0)
 	r := &Run{c: c, opt: o, before: c.ex.faults.snapshot()}
 	for range c.ex.shards {
 		r.shards = append(r.shards, &runShard{held: map[int]int{}, pools: make([]poolTally, len(c.ex.pools))})

@@ -43,7 +43,9 @@ func (x *exchange) collectOne(index int, s *shard, d *handoff) {
 	if *d.buf.host.U32(uint64(x.kinds[d.kind].buffer.Count)) > uint32(x.kinds[d.kind].buffer.Capacity) {
 		x.faults.overfull.Add(1)
 	}
-	if x.mod.collect(index, d) {
+	hold := x.mod.collect(index, d)
+	x.flight.add(-1)
+	if hold {
 		s.held = append(s.held, *d)
 		return
 	}
