@@ -1,0 +1,156 @@
+package producer
+
+import "swimlane/internal/abi"
+
+// Thread is the writer of one AICPU thread. Nil records nothing.
+type Thread struct {
+	level abi.Level
+	cores []core
+	sched *records[abi.SchedPhase] // nil: no phases
+	orch  *records[abi.OrchPhase]  // nil: not the orchestrator
+	port  port
+}
+
+// Level is what the run records. Times need to be sampled from level 2 on.
+func (t *Thread) Level() abi.Level {
+	if t == nil {
+		return abi.Disabled
+	}
+	return t.level
+}
+
+// Dispatch counts a dispatch to a core, and may change the buffer that the core
+// fills. It is called for each subtask when its payload is built, before the
+// token is written to DATA_MAIN_BASE (spec/collector.md §2.4).
+func (t *Thread) Dispatch(core int, token uint32) {
+	if t == nil {
+		return
+	}
+	t.cores[core].kernels.dispatch(&t.port, token)
+}
+
+// Ack says that a COND event of the core named this token, ACK or FIN. It hands
+// over the core's last buffer when the token proves that its records have landed
+// (spec/collector.md §2.5). A runtime without this call hands it over a buffer
+// later.
+func (t *Thread) Ack(core int, token uint32) {
+	if t == nil {
+		return
+	}
+	t.ack(core, token)
+}
+
+func (t *Thread) ack(core int, token uint32) {
+	k := &t.cores[core].kernels
+	if k.stash.addr != 0 && k.stash.gate == token {
+		k.publishStash(&t.port) // a failure is tried again at the next rotation
+	}
+}
+
+// Task records when a task was dispatched to a core and seen to finish, from
+// level 2 on. It is called after the task's resolve work (spec/collector.md §2.6).
+func (t *Thread) Task(core int, token uint32, dispatch, finish uint64) {
+	if t == nil || t.level < abi.ScheduleTiming {
+		return
+	}
+	t.task(core, token, dispatch, finish)
+}
+
+func (t *Thread) task(core int, token uint32, dispatch, finish uint64) {
+	r := &t.cores[core].tasks
+	*r.total++
+	if r.n >= len(r.slots) && !r.refill(&t.port) {
+		return
+	}
+	slot := &r.slots[r.n]
+	slot.RegTaskID, slot.DispatchTime, slot.FinishTime = token, dispatch, finish
+	r.n++
+	*r.active.count = uint32(r.n)
+	if r.n == len(r.slots) {
+		r.switchBuffer(&t.port)
+		r.bind()
+	}
+}
+
+// SchedPhase records a phase of this thread, from level 3 on.
+func (t *Thread) SchedPhase(p *abi.SchedPhase) {
+	if t == nil || t.sched == nil {
+		return
+	}
+	t.schedPhase(p)
+}
+
+// schedPhase stays a call, so that SchedPhase is small enough to be inlined.
+//
+//go:noinline
+func (t *Thread) schedPhase(p *abi.SchedPhase) {
+	if slot := t.sched.acquire(&t.port); slot != nil {
+		*slot = *p
+	}
+}
+
+// OrchPhase records a submit of the orchestrator, at level 4, if this thread is
+// announced as the one that runs it.
+func (t *Thread) OrchPhase(p *abi.OrchPhase) {
+	if t == nil || t.orch == nil {
+		return
+	}
+	t.orchPhase(p)
+}
+
+// orchPhase stays a call, as schedPhase does.
+//
+//go:noinline
+func (t *Thread) orchPhase(p *abi.OrchPhase) {
+	if slot := t.orch.acquire(&t.port); slot != nil {
+		*slot = *p
+	}
+}
+
+// Flush hands over what the buffers of these cores and of this thread hold
+// (spec/collector.md §2.9). A thread calls it once at the end of its loop, with
+// the cores it owns. A core commits the record of its last task after FIN, so
+// nothing but the end of its loop proves that the record has landed: left returns
+// when the core has left it. It may be nil if all cores have.
+func (t *Thread) Flush(cores []int, left func(core int)) {
+	if t == nil {
+		return
+	}
+	for _, i := range cores {
+		c := &t.cores[i]
+		c.tasks.flush(&t.port)
+		c.kernels.flushStash(&t.port) // before the active one: the queue keeps the order of sequences
+		if left != nil {
+			left(i)
+		}
+		c.kernels.flush(&t.port, t.level)
+	}
+	if t.sched != nil {
+		t.sched.flush(&t.port)
+	}
+}
+
+// FlushOrch hands over the orchestrator's records when orchestration has ended.
+func (t *Thread) FlushOrch() {
+	if t == nil || t.orch == nil {
+		return
+	}
+	t.orch.flush(&t.port)
+}
+
+// Stalls are the waits of this thread.
+func (t *Thread) Stalls() Stalls {
+	if t == nil {
+		return Stalls{}
+	}
+	return t.port.stalls
+}
+
+// Faults is how many things went wrong that the writer could not mend, and the
+// first of them.
+func (t *Thread) Faults() (count uint64, first error) {
+	if t == nil {
+		return 0, nil
+	}
+	return t.port.faults.count, t.port.faults.first
+}
