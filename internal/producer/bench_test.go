@@ -50,8 +50,9 @@ func BenchmarkDisabled(b *testing.B) {
 	})
 	b.Run("SchedPhase", func(b *testing.B) {
 		b.ReportAllocs()
-		for i := range b.N {
-			thread.SchedPhase(&abi.SchedPhase{LoopIter: uint32(i)})
+		var p abi.SchedPhase
+		for range b.N {
+			thread.SchedPhase(&p)
 		}
 	})
 }

@@ -36,13 +36,14 @@ func (c *Core) reserve() {
 	if c.head == nil || c.head.CurrentBufSeq.Load() != c.seq {
 		c.follow()
 	}
-	if c.used >= len(c.slots) {
+	used := c.used
+	if used >= len(c.slots) {
 		c.reserved = nil
 		c.lost++
 		return
 	}
-	c.reserved = &c.slots[c.used]
-	c.used++
+	c.reserved = &c.slots[used]
+	c.used = used + 1
 }
 
 // follow finds the core's head the first time, and then takes over the buffer
@@ -91,9 +92,9 @@ func (c *Core) Commit(task uint64, token uint32, received, start, end uint64) {
 	if c == nil || c.reserved == nil {
 		return
 	}
-	*c.reserved = abi.AicoreTask{
-		StartTime: start, EndTime: end, TaskTokenRaw: task, RegTaskID: token, ReceiveToStartCycles: uint32(start - received),
-	}
+	r := c.reserved
+	r.StartTime, r.EndTime, r.TaskTokenRaw = start, end, task
+	r.RegTaskID, r.ReceiveToStartCycles = token, uint32(start-received)
 	c.reserved = nil
 }
 

@@ -37,10 +37,11 @@ type stash struct {
 // dispatch counts a dispatch, and changes the buffer when the one that the core
 // fills is full.
 func (k *kernels) dispatch(out *port, token uint32) {
-	if k.dispatched > 0 && k.dispatched%abi.AicoreBufferSize == 0 {
+	n := k.dispatched
+	if n > 0 && n%abi.AicoreBufferSize == 0 {
 		k.rotate(out, token)
 	}
-	k.dispatched++
+	k.dispatched = n + 1
 	*k.total++
 }
 

@@ -67,6 +67,9 @@ func TestSwitchNoneFree(t *testing.T) {
 		t.Errorf("stalls %+v, want one of 30 s that gave up on the free queue", s)
 	}
 	h.wantFaults(thread, 1)
+	producer.SwitchTasks(thread, 0) // nothing to switch
+	h.wantNoEntry(1)
+	h.wantPool(abi.KindAicpuTask, 0, 0, 8, 3, 0)
 
 	// Recovery: no active buffer, sequence 8, one free.
 	next := h.give(abi.KindAicpuTask, 0, 1)[0]
@@ -165,5 +168,24 @@ func TestPhaseCountBeforeFields(t *testing.T) {
 	h.wantPool(abi.KindSchedPhase, 0, bufs[1], 1, 16385, 0)
 	if n := h.count(abi.KindSchedPhase, bufs[1]); n != 1 {
 		t.Errorf("the second buffer counts %d, want 1", n)
+	}
+}
+
+// TestPhaseWithoutBuffer: the attempt is counted, and the loss, and the next one
+// tries again.
+func TestPhaseWithoutBuffer(t *testing.T) {
+	h := newHost(t, abi.A2A3, 1, abi.SchedPhases, 2<<20)
+	h.cfg.Policy = producer.Drop
+	d := h.attach()
+	if d.InitPhases(1, 0) == nil {
+		t.Error("a missing buffer is no error")
+	}
+	d.Thread(0).SchedPhase(&abi.SchedPhase{LoopIter: 1})
+	h.wantPool(abi.KindSchedPhase, 0, 0, 0, 1, 1)
+	buf := h.give(abi.KindSchedPhase, 0, 1)[0]
+	d.Thread(0).SchedPhase(&abi.SchedPhase{LoopIter: 2})
+	h.wantPool(abi.KindSchedPhase, 0, buf, 0, 2, 1)
+	if got := recordsAt[abi.SchedPhase](h, abi.KindSchedPhase, buf)[0].LoopIter; got != 2 {
+		t.Errorf("the first record is of iteration %d, want 2", got)
 	}
 }

@@ -59,14 +59,18 @@ func (t *Thread) Task(core int, token uint32, dispatch, finish uint64) {
 func (t *Thread) task(core int, token uint32, dispatch, finish uint64) {
 	r := &t.cores[core].tasks
 	*r.total++
-	if r.n >= len(r.slots) && !r.refill(&t.port) {
-		return
+	slots, n := r.slots, r.n // locals: for all the compiler knows, the stores below change them
+	if n >= len(slots) {
+		if !r.refill(&t.port) {
+			return
+		}
+		slots, n = r.slots, r.n
 	}
-	slot := &r.slots[r.n]
+	slot := &slots[n]
 	slot.RegTaskID, slot.DispatchTime, slot.FinishTime = token, dispatch, finish
-	r.n++
-	*r.active.count = uint32(r.n)
-	if r.n == len(r.slots) {
+	n++
+	r.n, *r.active.count = n, uint32(n)
+	if n == len(slots) {
 		r.switchBuffer(&t.port)
 		r.bind()
 	}
@@ -138,7 +142,7 @@ func (t *Thread) FlushOrch() {
 	t.orch.flush(&t.port)
 }
 
-// Stalls are the waits of this thread.
+// Stalls are the waits of this thread. Only the thread itself may ask while it runs.
 func (t *Thread) Stalls() Stalls {
 	if t == nil {
 		return Stalls{}
