@@ -160,7 +160,7 @@ func (d *Device) InitPhases(schedThreads, orchThreads int) error {
 		missing = append(missing, f.first)
 		d.threads[i].sched = &d.sched[i]
 	}
-	if orchThreads == 1 {
+	if orchThreads == 1 && d.level >= abi.OrchPhases { // below, the host makes no buffers for it
 		var f faults
 		d.orch.pool = newPool(d.region, r.Pool(abi.KindOrchPhase, 0), d.cfg.Space, abi.KindOrchPhase, 0)
 		d.orch.prime(&f)
