@@ -1,0 +1,315 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"swimlane/internal/abi"
+	"swimlane/internal/collector"
+	"swimlane/internal/producer"
+	"swimlane/internal/transport"
+)
+
+// job is one measurement: a device thread and a collector in one process.
+type job struct {
+	transport, kind, policy string
+	pools, records, shards  int
+}
+
+// result is what a job showed.
+type result struct {
+	job
+	wall      time.Duration // from the first store to the last callback
+	deviceCPU time.Duration // of the device thread, stalls included
+	stallCPU  time.Duration // of these, spent waiting
+	hostCPU   time.Duration // of all other threads
+	stalls    producer.Stalls
+	inFlight  int // the most buffers between the device's hand-over and the callback's end
+	collected uint64
+	lost      uint64
+	copyRate  float64 // records/s of a plain copy of the same bytes
+}
+
+func (r *result) rate() float64     { return float64(r.collected) / r.wall.Seconds() }
+func (r *result) deviceNs() float64 { return perRecord(r.deviceCPU-r.stallCPU, r.records) }
+func (r *result) hostNs() float64   { return perRecord(r.hostCPU, r.records) }
+
+func perRecord(d time.Duration, records int) float64 {
+	return float64(d.Nanoseconds()) / float64(records)
+}
+
+func (r *result) print() {
+	fmt.Printf("| %s | %s | %d | %.2f | %d | %.1f | %.1f | %.2f | %d | %d | %d | %.0f |\n",
+		r.transport, r.kind, r.pools, r.deviceNs(), r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3, r.rate()/1e6, r.hostNs(),
+		r.inFlight, r.collected, r.lost, r.copyRate/1e6)
+}
+
+// memoryBase is where the device's addresses begin, memorySize how much of it
+// there is; what is not used costs nothing.
+const (
+	memoryBase = 0x10_0000_0000
+	memorySize = 4 << 30
+)
+
+// device makes memory and the host's way to it.
+func (j *job) device() (*transport.Device, collector.Memory, error) {
+	d, err := transport.NewShared(memoryBase, memorySize)
+	if err != nil {
+		return nil, collector.Memory{}, err
+	}
+	if j.transport == "shadow" {
+		return d, transport.Shadow(d), nil
+	}
+	return d, transport.Mapped(d), nil
+}
+
+// sink sums up every record. Each shard has one of its own.
+type sink struct {
+	sum     uint64
+	records uint64
+	_       [48]byte
+}
+
+func (j *job) run() (r result, err error) {
+	r.job = *j
+	dev, mem, err := j.device()
+	if err != nil {
+		return r, err
+	}
+	defer dev.Close()
+	c, err := collector.New(collector.Options{
+		Arch: abi.A2A3, Cores: j.pools, Level: abi.ScheduleTiming, Shards: j.shards, Memory: mem,
+		Threads: max(j.shards, 2),
+	})
+	if err != nil {
+		return r, err
+	}
+	defer c.Finalize()
+	// A first run touches all memory and lets the buffers spread; it does not count.
+	warm := *j
+	warm.records = min(j.records, j.pools*warmPerPool)
+	if err := warm.measure(dev.Space(), c, &r); err != nil {
+		return r, err
+	}
+	r = result{job: *j}
+	if err := j.measure(dev.Space(), c, &r); err != nil {
+		return r, err
+	}
+	r.copyRate = j.plainCopy()
+	return r, nil
+}
+
+// warmPerPool is how many records of a pool go through every buffer it can have.
+const warmPerPool = 300_000
+
+// measure makes one run of the collector.
+func (j *job) measure(space abi.Space, c *collector.Swimlane, r *result) error {
+	sinks := make([]sink, j.shards)
+	policy := collector.PolicyBlock
+	if j.policy == "drop" {
+		policy = collector.PolicyDrop
+	}
+	run, err := c.Begin(collector.RunOptions{
+		Level: abi.ScheduleTiming, Policy: policy,
+		Sink: func(shard int, kind abi.Kind, _ int, _ uint32, records []byte) {
+			s := &sinks[shard]
+			s.sum += checksum(kind, records)
+			s.records += uint64(len(records) / 32)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := run.Start(); err != nil {
+		return err
+	}
+	before := processCPU()
+	start := time.Now()
+	if err := j.produce(space, c, r); err != nil {
+		return err
+	}
+	run.Stop()
+	r.wall = time.Since(start)
+	r.hostCPU = processCPU() - before - r.deviceCPU
+	out := run.Outcome()
+	r.inFlight = out.MostInFlight
+	var sum uint64
+	for i := range sinks {
+		sum += sinks[i].sum
+		r.collected += sinks[i].records
+	}
+	r.lost = uint64(j.records) - r.collected
+	if want := j.expected(); r.lost == 0 && sum != want {
+		return fmt.Errorf("the checksum of %d records is %#x: expected %#x", r.collected, sum, want)
+	}
+	if a := out.Capture.Accounting.Kinds[j.abiKind()]; a.Total != a.Collected+a.Dropped+a.HostLost+a.Unflushed || a.Collected != r.collected {
+		return fmt.Errorf("the accounting %+v does not add up with %d records seen", a, r.collected)
+	}
+	return nil
+}
+
+func (j *job) abiKind() abi.Kind {
+	if j.kind == "aicore" {
+		return abi.KindAicoreTask
+	}
+	return abi.KindAicpuTask
+}
+
+// produce is the device: one thread of the system that writes all records, to
+// the pools in turn.
+func (j *job) produce(space abi.Space, c *collector.Swimlane, r *result) (err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		var stalled time.Duration
+		waiting := producer.Waiting{Wait: func() {
+			from := threadCPU()
+			runtime.Gosched()
+			stalled += threadCPU() - from
+		}}
+		if j.policy == "drop" {
+			waiting.Policy = producer.Drop
+		}
+		var d *producer.Device
+		d, err = producer.Attach(producer.Config{
+			Region: c.Layout(), Space: space, RegionAddr: c.DataBase(), RotationTable: c.RotationTable(),
+			Enable: abi.EnableSwimlane, Cores: j.pools, Waiting: waiting,
+		})
+		if err != nil {
+			return
+		}
+		from := threadCPU()
+		if j.kind == "aicore" {
+			j.aicore(d)
+		} else {
+			j.aicpu(d)
+		}
+		r.deviceCPU = threadCPU() - from
+		r.stallCPU = stalled
+		r.stalls = d.Thread(0).Stalls()
+	}()
+	<-done
+	return err
+}
+
+// aicpu writes the scheduler's records.
+func (j *job) aicpu(d *producer.Device) {
+	t := d.Thread(0)
+	core, token := 0, uint32(1)
+	for i := range uint64(j.records) {
+		t.Task(core, token, i, i+7)
+		if core++; core == j.pools {
+			core, token = 0, token+1
+		}
+	}
+	t.Flush(j.cores(), nil)
+}
+
+// aicore writes the cores' records, with the scheduler's part in changing the
+// buffers.
+func (j *job) aicore(d *producer.Device) {
+	t := d.Thread(0)
+	cores := make([]*producer.Core, j.pools)
+	for i := range cores {
+		cores[i] = d.Core(i)
+	}
+	core, token := 0, uint32(1)
+	for i := range uint64(j.records) {
+		c := cores[core]
+		t.Dispatch(core, token)
+		c.Reserve()
+		t.Ack(core, token)
+		c.Commit(i, token, i, i+1, i+7)
+		if core++; core == j.pools {
+			core, token = 0, token+1
+		}
+	}
+	t.Flush(j.cores(), nil)
+}
+
+func (j *job) cores() []int {
+	out := make([]int, j.pools)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// checksum folds every field of every record, so that the order of records does
+// not matter.
+func checksum(kind abi.Kind, records []byte) (sum uint64) {
+	n := len(records) / 32
+	if kind == abi.KindAicoreTask {
+		tasks := abi.Views[abi.AicoreTask](records, 0, n)
+		for i := range tasks {
+			r := &tasks[i]
+			sum += fold(r.StartTime, r.EndTime+r.TaskTokenRaw*3, uint64(r.RegTaskID)<<32|uint64(r.ReceiveToStartCycles))
+		}
+		return sum
+	}
+	tasks := abi.Views[abi.AicpuTask](records, 0, n)
+	for i := range tasks {
+		r := &tasks[i]
+		sum += fold(r.DispatchTime, r.FinishTime, uint64(r.RegTaskID)<<32)
+	}
+	return sum
+}
+
+func fold(a, b, c uint64) uint64 {
+	return (a ^ b*0x9E3779B97F4A7C15) + c*0xC2B2AE3D27D4EB4F
+}
+
+// expected is the checksum of all records, computed from their numbers alone.
+func (j *job) expected() (sum uint64) {
+	core, token := 0, uint64(1)
+	for i := range uint64(j.records) {
+		if j.kind == "aicore" {
+			sum += fold(i+1, i+7+i*3, token<<32|1)
+		} else {
+			sum += fold(i, i+7, token<<32)
+		}
+		if core++; core == j.pools {
+			core, token = 0, token+1
+		}
+	}
+	return sum
+}
+
+// plainCopy copies as many bytes in pieces of a buffer, through as much memory
+// as the buffers of the pools take.
+func (j *job) plainCopy() float64 {
+	shape := abi.Buffers[j.abiKind()]
+	n := max(j.pools*abi.ProfBuffersPerCore, 8)
+	from, to := abi.NewMem(n*shape.Size), abi.NewMem(n*shape.Size)
+	for _, m := range []abi.Mem{from, to} {
+		for i := 0; i < len(m); i += 4096 {
+			m[i] = 1
+		}
+	}
+	buffers := (j.records + shape.Capacity - 1) / shape.Capacity
+	start := time.Now()
+	for i := range buffers {
+		at := i % n * shape.Size
+		copy(to[at:at+shape.Size], from[at:at+shape.Size])
+	}
+	return float64(j.records) / time.Since(start).Seconds()
+}
+
+// processCPU and threadCPU are the CPU times used so far.
+func processCPU() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
+func threadCPU() time.Duration  { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
+
+func clock(id int32) time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(id, &ts); err != nil {
+		panic(err)
+	}
+	return time.Duration(ts.Nano())
+}
