@@ -378,14 +378,12 @@ func NewSchedulerState(taskCount int, level Level, dispatchPayloadSize, dispatch
 	}}
 	for i := range s.Arrays {
 		span := &s.Arrays[i]
-		span.Offset = alignUp(s.Size, span.Align)
+		span.Offset = align(s.Size, uint64(span.Align))
 		s.Size = span.Offset + uint64(span.Count)*uint64(span.Size)
 	}
-	s.Size = alignUp(s.Size, SchedulerStateAlign)
+	s.Size = align(s.Size, SchedulerStateAlign)
 	return s, nil
 }
-
-func alignUp(n uint64, to int) uint64 { return (n + uint64(to) - 1) &^ (uint64(to) - 1) }
 
 // Of is the offset of an element of an array, which must have that many.
 func (s *SchedulerState) Of(array SchedulerArray, index int) uint64 {

@@ -148,4 +148,5 @@ var Buffers = [Kinds]Buffer{
 // HostPhaseBuffer is a buffer of the host's own phases; no device sees it.
 var HostPhaseBuffer = countLast("HostPhase", 40, HostPhaseRecordsPerBuffer)
 
-func align(n, to int) int { return (n + to - 1) / to * to }
+// align is n rounded up to a multiple of another number.
+func align[T int | uint64](n, to T) T { return (n + to - 1) / to * to }
