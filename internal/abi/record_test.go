@@ -101,6 +101,12 @@ func TestPool(t *testing.T) {
 	if got := hex.EncodeToString(m); got != strings.ReplaceAll(want, " ", "") {
 		t.Errorf("a pool is\n%s, want\n%s", got, want)
 	}
+	if abi.PoolTotalOffset != 12 || abi.PoolFreeOffset != 64 {
+		t.Errorf("the counters of a pool are at %d, its free queue at %d, want 12 and 64", abi.PoolTotalOffset, abi.PoolFreeOffset)
+	}
+	if total, dropped := *m.U32(abi.PoolTotalOffset), *m.U32(abi.PoolTotalOffset + 4); total != 0x0A0B || dropped != 3 {
+		t.Errorf("the counters are %#x and %d, want 0xa0b and 3", total, dropped)
+	}
 	queue := abi.FreeQueueLayout{Slots: abi.SlotCount}
 	if m.Word32(64+queue.Head()).Load() != 0xFFFFFFFF || m.Word32(64+queue.Tail()).Load() != 2 || m.Word64(64+queue.Slot(7)).Load() != 0x200040 {
 		t.Error("FreeQueueLayout and FreeQueue do not agree")

@@ -115,9 +115,6 @@ func TestFreeQueueLayout(t *testing.T) {
 			t.Errorf("index %d is in the slots at %d, want %d", index, got, want)
 		}
 	}
-	if abi.PoolFreeOffset != 64 {
-		t.Errorf("the free queue of a pool is at %d, want 64", abi.PoolFreeOffset)
-	}
 }
 
 // TestBackpressureOffsets: §6.
