@@ -24,7 +24,7 @@ type defines struct {
 
 // commonDefines are the constants that both architectures share.
 func commonDefines() []defines {
-	return []defines{
+	out := []defines{
 		{title: "Sizes and times", prefix: "SWL_", list: []define{
 			{"CORES_PER_BLOCKDIM", CoresPerCluster, "a cluster is one AIC and two AIV"},
 			{"PROF_BUFFER_SIZE", ProfBufferSize, "records of a swl_aicpu_task_buffer"},
@@ -85,6 +85,47 @@ func commonDefines() []defines {
 			{"AICORE_TASK", int(KindAicoreTask), ""},
 		}},
 		phaseDefines(),
+	}
+	return append(out, depGenDefines()...)
+}
+
+// depGenDefines are the constants of dep_gen.
+func depGenDefines() []defines {
+	arguments := defines{title: "Uses of an argument: swl_dep_gen_record.arg_types", enum: "swl_arg_type", prefix: "SWL_ARG_"}
+	for code, name := range argTypes {
+		arguments.list = append(arguments.list, define{name, code, ""})
+	}
+	elements := defines{title: "Types of elements: swl_tensor.dtype", enum: "swl_dtype", prefix: "SWL_DTYPE_"}
+	for code, d := range dtypes {
+		elements.list = append(elements.list, define{d.name, code, ""})
+	}
+	return []defines{
+		{title: "Capacities of dep_gen", prefix: "SWL_DEP_GEN_", list: []define{
+			{"READYQUEUE_SIZE", DepGenReadyQueueSize, "entries of a ready queue; one stays empty"},
+			{"INSTANCES", DepGenInstances, "states behind the header"},
+			{"BUFFERS_PER_INSTANCE", DepGenBuffersPerInstance, ""},
+			{"RECORDS_PER_BUFFER", DepGenRecordsPerBuffer, ""},
+			{"INLINE_DEPS", DepGenInlineDeps, "dependencies in a swl_dep_gen_record"},
+			{"OVERFLOW_DEPS", DepGenKinds.OverflowDeps, "in a swl_dep_gen_overflow"},
+			{"NO_KINDS_OVERFLOW_DEPS", DepGenNoKinds.OverflowDeps, "in a swl_dep_gen_no_kinds_overflow"},
+			{"MAX_TENSORS", DepGenMaxTensors, "arguments of a task"},
+		}},
+		{title: "Bits of flags in the records of dep_gen", prefix: "SWL_DEP_GEN_", list: []define{
+			{"MANUAL_SCOPE", DepGenManualScope, "submitted in a manual scope"},
+			{"HAS_OVERFLOW", DepGenHasOverflow, "a record that overflow records follow"},
+			{"OVERFLOWED", DepGenOverflowed, "this is an overflow record"},
+			{"LAST_OVERFLOW", DepGenLastOverflow, "and the last one of its task"},
+			{"EARLY_DISPATCH", DepGenEarlyDispatch, "may be staged before its producers end"},
+		}},
+		{title: "Bits of the kind of a dependency", prefix: "SWL_DEP_", list: []define{
+			{"WAIT", uint32(DepWait), "the producer has completed"},
+			{"RETAIN", uint32(DepRetain), "the producer's outputs stay"},
+		}},
+		arguments,
+		elements,
+		{title: "swl_tensor.owner_task_id of a tensor that no task made", prefix: "SWL_", list: []define{
+			{"NO_OWNER", NoOwner, "all ones"},
+		}},
 	}
 }
 

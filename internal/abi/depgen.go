@@ -3,6 +3,7 @@ package abi
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Constants of dep_gen, the capture of what tasks were submitted with
@@ -42,7 +43,7 @@ type DepGenRegion struct {
 
 // NewDepGenRegion lays out the region for records of a form.
 func NewDepGenRegion(a *Arch, form *DepGenForm) *DepGenRegion {
-	h := depGenHeader(a)
+	h := depGenHeaderFields(a)
 	q := h.queueHeader()
 	return &DepGenRegion{
 		QueueHeader: q, Arch: a, Form: form, NumInstances: h.offset("num_instances"),
@@ -50,17 +51,14 @@ func NewDepGenRegion(a *Arch, form *DepGenForm) *DepGenRegion {
 	}
 }
 
-func depGenHeader(a *Arch) *Struct {
-	b := builder{Struct: Struct{Name: "dep_gen_data_header"}}
-	b.structure("queues", structOf[ReadyEntry]("dep_gen_ready_entry", 32), a.MaxThreads, DepGenReadyQueueSize)
-	b.field("queue_heads", "uint32_t", a.MaxThreads)
-	b.shared()
-	b.field("queue_tails", "uint32_t", a.MaxThreads)
-	b.shared()
+// depGenHeaderFields is the header of the region. The array of pools behind it
+// has one element.
+func depGenHeaderFields(a *Arch) Struct {
+	b := builder{Struct{Name: a.cName("dep_gen_data_header"), Doc: "The start of dep_gen's region; one swl_dep_gen_state follows. In ready entries core_index and kind are 0."}}
+	b.queues(a, DepGenReadyQueueSize)
 	b.field("num_instances", "uint32_t")
 	b.structure("backpressure", structOf[Backpressure]("swl_backpressure", 4))
-	s := b.padTo(64)
-	return &s
+	return b.padTo(Align)
 }
 
 // Flags of a dep_gen record.
@@ -109,13 +107,13 @@ type DepGenOverflowHead struct {
 // Offsets in a [DepGenState].
 const (
 	DepGenCurrentOffset = 128 // current_buf_ptr
-	DepGenDroppedOffset = 140 // of three counters: dropped, total, overflow
+	DepGenDroppedOffset = 140 // of the three counters, which are adjacent
 )
 
 const (
-	depGenBaseSize     = 528
-	depGenArgsSize     = 4144
-	depGenOverflowHead = 16
+	depGenRecords  = 64 // offset of the first record in a buffer
+	depGenBaseSize = uint64(unsafe.Sizeof(DepGenBase{}))
+	depGenHeadSize = uint64(unsafe.Sizeof(DepGenOverflowHead{}))
 )
 
 // DepGenForm is one of the two forms of a record: with a kind byte per
@@ -146,7 +144,7 @@ func DepGenFormOf(recordSize int) (*DepGenForm, error) {
 // Buffer is the shape of a buffer: the count comes before the records.
 func (f *DepGenForm) Buffer() Buffer {
 	return Buffer{Name: "DepGen", RecordSize: f.RecordSize, Capacity: DepGenRecordsPerBuffer,
-		Records: 64, Count: 0, Size: align(64+f.RecordSize*DepGenRecordsPerBuffer, 64)}
+		Records: depGenRecords, Count: 0, Size: align(depGenRecords+f.RecordSize*DepGenRecordsPerBuffer, Align)}
 }
 
 // Slots is how many records a submit with that many dependencies takes.
@@ -195,15 +193,54 @@ func (f *DepGenForm) Overflow(buffer Mem, slot int) DepGenOverflow {
 	at := f.slot(slot)
 	o := DepGenOverflow{
 		DepGenOverflowHead: View[DepGenOverflowHead](buffer, at),
-		Deps:               Views[uint64](buffer, at+depGenOverflowHead, f.OverflowDeps),
+		Deps:               Views[uint64](buffer, at+depGenHeadSize, f.OverflowDeps),
 	}
 	if f.HasKinds {
-		o.Kinds = Views[DepKind](buffer, at+depGenOverflowHead+8*uint64(f.OverflowDeps), f.OverflowDeps)
+		o.Kinds = Views[DepKind](buffer, at+depGenHeadSize+8*uint64(f.OverflowDeps), f.OverflowDeps)
 	}
 	return o
 }
 
-func (f *DepGenForm) slot(i int) uint64 { return 64 + uint64(i)*uint64(f.RecordSize) }
+func (f *DepGenForm) slot(i int) uint64 { return depGenRecords + uint64(i)*uint64(f.RecordSize) }
+
+// cName is the C name of a structure in this form. The default has the plain one.
+func (f *DepGenForm) cName(name string) string {
+	if f.HasKinds {
+		return "swl_dep_gen_" + name
+	}
+	return "swl_dep_gen_no_kinds_" + name
+}
+
+// recordFields is the whole base record, and overflowFields the overflow record.
+// Both fill a slot.
+func (f *DepGenForm) recordFields() Struct {
+	b := builder{Struct{Name: f.cName("record"), Doc: "A submitted task, with its first dependencies."}}
+	b.embed(structOf[DepGenBase]("", 8))
+	if f.HasKinds {
+		b.field("explicit_dep_kinds", "uint8_t", DepGenInlineDeps)
+	}
+	b.embed(structOf[DepGenArgs]("", 8))
+	return b.padTo(Align)
+}
+
+func (f *DepGenForm) overflowFields() Struct {
+	b := builder{Struct{Name: f.cName("overflow"), Doc: "More dependencies of the task before it; lies in the slot of a record."}}
+	b.embed(structOf[DepGenOverflowHead]("", 8))
+	b.field("deps", "uint64_t", f.OverflowDeps)
+	if f.HasKinds {
+		b.field("dep_kinds", "uint8_t", f.OverflowDeps)
+	}
+	return b.padTo(Align)
+}
+
+// bufferFields is a buffer of base records; it has its number of records in front.
+func (f *DepGenForm) bufferFields(record Struct) Struct {
+	b := builder{Struct{Name: f.cName("buffer"), Doc: "The AICPU raises count after all records of a task."}}
+	b.field("count", "uint32_t")
+	b.field("reserved", "uint8_t", depGenRecords-b.Size)
+	b.structure("records", record, DepGenRecordsPerBuffer)
+	return b.padTo(Align)
+}
 
 // ArgType is how a task uses an argument.
 type ArgType uint8

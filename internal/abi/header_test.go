@@ -100,6 +100,7 @@ func TestHeaderCompiles(t *testing.T) {
 	short := `#include "swimlane_abi.h"
 		#include "swimlane_abi.h"
 		SWL_ASSERT(sizeof(swl_data_header) == HEADER && SWL_MAX_CORES == CORES && sizeof(swl_kernel_args) == ARGS, "short names");
+		SWL_ASSERT(sizeof(swl_dep_gen_data_header) == DEP_GEN, "short name of dep_gen's header");
 		SWL_ASSERT(SWL_REGION_SIZE(SWL_MAX_CORES) == REGION && SWL_ORCH_PHASE_POOL(24, 0) == ORCH, "pools");
 		uint32_t f(swl_free_queue *q);
 		uint32_t f(swl_free_queue *q) { return q->tail; }
@@ -112,8 +113,8 @@ func TestHeaderCompiles(t *testing.T) {
 			args := append(language[1:], strict...)
 			compile(t, language[0], both, args...)
 			compile(t, language[0], both, append(args, "-DSWL_PUBLISHED=")...)
-			compile(t, language[0], short, append(args, "-DSWL_ARCH_A2A3", "-DHEADER=127168", "-DCORES=72", "-DARGS=96", "-DREGION=156352", "-DORCH=137152")...)
-			compile(t, language[0], short, append(args, "-DSWL_ARCH_A5", "-DHEADER=233152", "-DCORES=108", "-DARGS=88", "-DREGION=276544", "-DORCH=243328")...)
+			compile(t, language[0], short, append(args, "-DSWL_ARCH_A2A3", "-DHEADER=127168", "-DCORES=72", "-DARGS=96", "-DREGION=156352", "-DORCH=137152", "-DDEP_GEN=1088")...)
+			compile(t, language[0], short, append(args, "-DSWL_ARCH_A5", "-DHEADER=233152", "-DCORES=108", "-DARGS=88", "-DREGION=276544", "-DORCH=243328", "-DDEP_GEN=1344")...)
 		})
 	}
 }
@@ -189,7 +190,7 @@ func TestCompiledLayout(t *testing.T) {
 }
 
 // cConstants are the constants of the header, typed by hand from
-// spec/device-abi.md §1, §3, §4 and §9.
+// spec/device-abi.md §1, §3, §4, §9 and §10.
 var cConstants = map[string]int64{
 	"SWL_CORES_PER_BLOCKDIM": 3, "SWL_PROF_BUFFER_SIZE": 1000, "SWL_AICORE_BUFFER_SIZE": 1024, "SWL_PHASE_RECORDS_PER_THREAD": 16384,
 	"SWL_PROF_SLOT_COUNT": 4, "SWL_PROF_BUFFERS_PER_CORE": 8, "SWL_AICORE_BUFFERS_PER_CORE": 4, "SWL_SCHED_BUFFERS_PER_THREAD": 6,
@@ -208,6 +209,15 @@ var cConstants = map[string]int64{
 	"SWL_PHASE_COMPLETE": 0, "SWL_PHASE_DISPATCH": 1, "SWL_PHASE_RELEASE": 2, "SWL_PHASE_DUMMY": 4, "SWL_PHASE_EARLY_DISPATCH": 5,
 	"SWL_PHASE_RESOLVE": 6, "SWL_PHASE_DUMMY_TASK": 7, "SWL_PHASE_DRAIN": 8, "SWL_PHASE_DRAIN_PREPARE": 9, "SWL_PHASE_DRAIN_PUBLISH": 10,
 	"SWL_PHASE_ASYNC_POLL": 11, "SWL_PHASE_PREDICATED_SKIP": 12, "SWL_PHASE_GRAPH_PREPARE": 13, "SWL_PHASE_RESOLVE_STANDALONE": 14,
+
+	"SWL_DEP_GEN_READYQUEUE_SIZE": 8, "SWL_DEP_GEN_INSTANCES": 1, "SWL_DEP_GEN_BUFFERS_PER_INSTANCE": 4, "SWL_DEP_GEN_RECORDS_PER_BUFFER": 1024,
+	"SWL_DEP_GEN_INLINE_DEPS": 64, "SWL_DEP_GEN_OVERFLOW_DEPS": 524, "SWL_DEP_GEN_NO_KINDS_OVERFLOW_DEPS": 582, "SWL_DEP_GEN_MAX_TENSORS": 32,
+	"SWL_DEP_GEN_MANUAL_SCOPE": 1, "SWL_DEP_GEN_HAS_OVERFLOW": 2, "SWL_DEP_GEN_OVERFLOWED": 4, "SWL_DEP_GEN_LAST_OVERFLOW": 8,
+	"SWL_DEP_GEN_EARLY_DISPATCH": 16, "SWL_DEP_WAIT": 1, "SWL_DEP_RETAIN": 2, "SWL_NO_OWNER": -1, // all ones
+	"SWL_ARG_INPUT": 0, "SWL_ARG_OUTPUT": 1, "SWL_ARG_INOUT": 2, "SWL_ARG_OUTPUT_EXISTING": 3, "SWL_ARG_NO_DEP": 4,
+	"SWL_DTYPE_FLOAT32": 0, "SWL_DTYPE_FLOAT16": 1, "SWL_DTYPE_INT32": 2, "SWL_DTYPE_INT16": 3, "SWL_DTYPE_INT8": 4, "SWL_DTYPE_UINT8": 5,
+	"SWL_DTYPE_BFLOAT16": 6, "SWL_DTYPE_INT64": 7, "SWL_DTYPE_UINT64": 8, "SWL_DTYPE_UINT16": 9, "SWL_DTYPE_UINT32": 10, "SWL_DTYPE_BOOL": 11,
+	"SWL_DTYPE_FP8E4M3FN": 12, "SWL_DTYPE_FP8E8M0": 13, "SWL_DTYPE_FP4E2M1": 14,
 
 	"SWL_A2A3_MAX_BLOCKDIM": 24, "SWL_A2A3_MAX_CORES": 72, "SWL_A2A3_MAX_AICPU_THREADS": 4, "SWL_A2A3_DEFAULT_AICPU_THREADS": 4,
 	"SWL_A2A3_MAX_LAUNCH_THREADS": 6, "SWL_A2A3_MAX_CORES_PER_THREAD": 72, "SWL_A2A3_READYQUEUE_SIZE": 992, "SWL_A2A3_SYS_CNT_FREQ": 50000000,

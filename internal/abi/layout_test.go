@@ -18,7 +18,7 @@ type layout struct {
 	goType      reflect.Type // nil where the layout depends on the architecture
 }
 
-// commonLayouts are §2 to §6 of spec/device-abi.md, typed by hand.
+// commonLayouts are §2 to §6 and §10 of spec/device-abi.md, typed by hand.
 var commonLayouts = map[string]layout{
 	"swl_aicpu_task": {32, 32, `u64 dispatch_time@0, u64 finish_time@8, u32 reg_task_id@16`, reflect.TypeFor[abi.AicpuTask]()},
 	"swl_aicore_task": {32, 32, `u64 start_time@0, u64 end_time@8, u64 task_token_raw@16, u32 reg_task_id@24, u32 receive_to_start_cycles@28`,
@@ -41,14 +41,30 @@ var commonLayouts = map[string]layout{
 	"swl_pool":         {192, 64, `swl_active_head head@0, swl_free_queue free@64`, reflect.TypeFor[abi.Pool]()},
 	"swl_ready_entry":  {32, 32, `u32 core_index@0, u32 kind@4, u64 buffer_ptr@8, u32 buffer_seq@16`, reflect.TypeFor[abi.ReadyEntry]()},
 	"swl_backpressure": {16, 4, `u32 rq_freeze_active@0, u32 rq_contended@4, u32 fq_freeze_active@8, u32 fq_contended@12`, reflect.TypeFor[abi.Backpressure]()},
+
+	"swl_dep_gen_state": {192, 64, `swl_free_queue free@0, u64 current_buf_ptr@128, u32 current_buf_seq@136, u32 dropped_record_count@140,
+		u32 total_record_count@144, u32 total_overflow_record_count@148`, reflect.TypeFor[abi.DepGenState]()},
+	"swl_tensor": {128, 64, `u64 buffer_addr@0, u64 buffer_size@8, u64 owner_task_id@16, u64 start_offset@24, i32 version@32, u32 ndims@36,
+		u8 dtype@40, u8 manual_dep@41, u8 is_contiguous@42, u8 address_space@43, u32[5] shapes@44, u64 extent@64, u32[5] strides@72`,
+		reflect.TypeFor[abi.Tensor]()},
+	"swl_dep_gen_record": {4736, 64, `u64 task_id@0, u32 flags@8, u16 tensor_count@12, u16 explicit_dep_count@14, u64[64] explicit_deps@16,
+		u8[64] explicit_dep_kinds@528, u8[32] arg_types@592, i32[3] kernel_id@624, u32 block_num@636, swl_tensor[32] tensors@640`, nil},
+	"swl_dep_gen_overflow": {4736, 64, `u64 task_id@0, u32 flags@8, u16 dep_count@12, u64[524] deps@16, u8[524] dep_kinds@4208`, nil},
+	"swl_dep_gen_buffer":   {4849728, 64, `u32 count@0, swl_dep_gen_record[1024] records@64`, nil},
+	"swl_dep_gen_no_kinds_record": {4672, 64, `u64 task_id@0, u32 flags@8, u16 tensor_count@12, u16 explicit_dep_count@14, u64[64] explicit_deps@16,
+		u8[32] arg_types@528, i32[3] kernel_id@560, u32 block_num@572, swl_tensor[32] tensors@576`, nil},
+	"swl_dep_gen_no_kinds_overflow": {4672, 64, `u64 task_id@0, u32 flags@8, u16 dep_count@12, u64[582] deps@16`, nil},
+	"swl_dep_gen_no_kinds_buffer":   {4784192, 64, `u32 count@0, swl_dep_gen_no_kinds_record[1024] records@64`, nil},
 }
 
-// archLayouts are §7, KernelArgs of §8, and §9.
+// archLayouts are §7, KernelArgs of §8, §9, and the header of §10.
 var archLayouts = map[string]map[string]layout{
 	"a2a3": {
 		"swl_a2a3_data_header": {127168, 64, `swl_ready_entry[4][992] queues@0, u32[4] queue_heads@126976, u32[4] queue_tails@126992, u32 num_cores@127008,
 			u32 chip_swimlane_level@127012, u32 num_sched_phase_threads@127016, u32 num_orch_phase_threads@127020, u32 num_phase_cores@127024,
 			i8[72] core_to_thread@127028, swl_backpressure backpressure@127100`, nil},
+		"swl_a2a3_dep_gen_data_header": {1088, 64, `swl_ready_entry[4][8] queues@0, u32[4] queue_heads@1024, u32[4] queue_tails@1040,
+			u32 num_instances@1056, swl_backpressure backpressure@1060`, nil},
 		"swl_a2a3_kernel_args": {96, 8, `u64 runtime_args@0, u64 regs@8, u64 ffts_base_addr@16, u64 dump_data_base@24, u64 chip_swimlane_data_base@32,
 			u64 pmu_data_base@40, u64 pmu_reg_addrs@48, u64 dep_gen_data_base@56, u64 scope_stats_data_base@64,
 			u64 chip_swimlane_aicore_rotation_table@72, u64 device_wall_data_base@80, u32 enable_profiling_flag@88`, nil},
@@ -57,6 +73,8 @@ var archLayouts = map[string]map[string]layout{
 		"swl_a5_data_header": {233152, 64, `swl_ready_entry[5][1456] queues@0, u32[5] queue_heads@232960, u32[5] queue_tails@232980, u32 num_cores@233000,
 			u32 chip_swimlane_level@233004, u32 num_sched_phase_threads@233008, u32 num_orch_phase_threads@233012, u32 num_phase_cores@233016,
 			i8[108] core_to_thread@233020, swl_backpressure backpressure@233128`, nil},
+		"swl_a5_dep_gen_data_header": {1344, 64, `swl_ready_entry[5][8] queues@0, u32[5] queue_heads@1280, u32[5] queue_tails@1300,
+			u32 num_instances@1320, swl_backpressure backpressure@1324`, nil},
 		"swl_a5_kernel_args": {88, 8, `u64 runtime_args@0, u64 regs@8, u64 dump_data_base@16, u64 chip_swimlane_data_base@24, u64 pmu_data_base@32,
 			u64 dep_gen_data_base@40, u64 chip_swimlane_aicore_rotation_table@48, u64 aicore_pmu_ring_addrs@56, u64 scope_stats_data_base@64,
 			u64 device_wall_data_base@72, u32 enable_profiling_flag@80, u32 force_simt_anchor@84`, nil},
@@ -97,7 +115,7 @@ var archLayouts = map[string]map[string]layout{
 }
 
 // published are the words of both architectures that one side stores for the
-// other to poll (spec/device-abi.md §4 to §7, §12).
+// other to poll (spec/device-abi.md §4 to §7, §10, §12).
 var published = map[string]bool{
 	"swl_active_head.current_buf_ptr": true, "swl_active_head.current_buf_seq": true,
 	"swl_free_queue.buffer_ptrs": true, "swl_free_queue.head": true, "swl_free_queue.tail": true,
@@ -105,6 +123,9 @@ var published = map[string]bool{
 	"swl_backpressure.fq_freeze_active": true, "swl_backpressure.fq_contended": true,
 	"swl_a2a3_data_header.queue_heads": true, "swl_a2a3_data_header.queue_tails": true,
 	"swl_a5_data_header.queue_heads": true, "swl_a5_data_header.queue_tails": true,
+	"swl_dep_gen_state.current_buf_ptr": true, "swl_dep_gen_state.current_buf_seq": true,
+	"swl_a2a3_dep_gen_data_header.queue_heads": true, "swl_a2a3_dep_gen_data_header.queue_tails": true,
+	"swl_a5_dep_gen_data_header.queue_heads": true, "swl_a5_dep_gen_data_header.queue_tails": true,
 }
 
 // layouts are all that an architecture has.

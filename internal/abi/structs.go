@@ -28,17 +28,33 @@ func commonStructs() []Struct {
 		bufferOf(out[3], PhaseRecordsPerThread, "As swl_sched_phase_buffer."),
 		bufferOf(out[4], HostPhaseRecordsPerBuffer, "In host memory only."),
 	)
-	return append(out,
+	out = append(out,
 		docOf[ActiveHead]("swl_active_head", 64, "The buffer that a pool fills; one cache line. Written by the AICPU."),
 		docOf[FreeQueue]("swl_free_queue", 64, "Empty buffers, host to device; free-running indices, slot = index mod 4."),
 		docOf[Pool]("swl_pool", 64, "The state of one core or thread for one kind of record."),
 		docOf[ReadyEntry]("swl_ready_entry", 32, "A full buffer, device to host."),
 		docOf[Backpressure]("swl_backpressure", 4, "Flags, 0 or 1. Freezes are the host's; contended flags are the device's, cleared by the host."),
 	)
+	return append(out, depGenStructs()...)
+}
+
+// depGenStructs are those of dep_gen, its records in both forms.
+func depGenStructs() []Struct {
+	out := []Struct{
+		docOf[DepGenState]("swl_dep_gen_state", 64, "The state of dep_gen. Unlike in a swl_pool, the free queue comes first."),
+		docOf[Tensor]("swl_tensor", 64, "An argument: the view of a buffer, in elements from start_offset on. All zero for an OUTPUT."),
+	}
+	for _, f := range []*DepGenForm{DepGenKinds, DepGenNoKinds} {
+		record := f.recordFields()
+		out = append(out, record, f.overflowFields(), f.bufferFields(record))
+	}
+	return out
 }
 
 // archStructs are those that both architectures have, each in its own form.
-func archStructs(a *Arch) []Struct { return []Struct{headerFields(a), kernelArgsFields(a)} }
+func archStructs(a *Arch) []Struct {
+	return []Struct{headerFields(a), depGenHeaderFields(a), kernelArgsFields(a)}
+}
 
 // schedulerStructs are those of the AICores that schedule, which only a5 has.
 func schedulerStructs(a *Arch) []Struct {
@@ -77,11 +93,7 @@ func bufferOf(record Struct, capacity int, doc string) Struct {
 // headerFields is the header of the swimlane's region (spec/device-abi.md §7).
 func headerFields(a *Arch) Struct {
 	b := builder{Struct{Name: a.cName("data_header"), Doc: "The start of the swimlane's region; the pools follow."}}
-	b.structure("queues", structOf[ReadyEntry]("swl_ready_entry", 32), a.MaxThreads, a.ReadyQueueSize)
-	b.field("queue_heads", "uint32_t", a.MaxThreads)
-	b.shared()
-	b.field("queue_tails", "uint32_t", a.MaxThreads)
-	b.shared()
+	b.queues(a, a.ReadyQueueSize)
 	b.field("num_cores", "uint32_t")
 	b.field("chip_swimlane_level", "uint32_t")
 	b.field("num_sched_phase_threads", "uint32_t")

@@ -135,6 +135,58 @@ enum swl_phase_kind {
 	SWL_PHASE_RESOLVE_STANDALONE = 14
 };
 
+/* Capacities of dep_gen. */
+#define SWL_DEP_GEN_READYQUEUE_SIZE        8    /* entries of a ready queue; one stays empty */
+#define SWL_DEP_GEN_INSTANCES              1    /* states behind the header */
+#define SWL_DEP_GEN_BUFFERS_PER_INSTANCE   4
+#define SWL_DEP_GEN_RECORDS_PER_BUFFER     1024
+#define SWL_DEP_GEN_INLINE_DEPS            64   /* dependencies in a swl_dep_gen_record */
+#define SWL_DEP_GEN_OVERFLOW_DEPS          524  /* in a swl_dep_gen_overflow */
+#define SWL_DEP_GEN_NO_KINDS_OVERFLOW_DEPS 582  /* in a swl_dep_gen_no_kinds_overflow */
+#define SWL_DEP_GEN_MAX_TENSORS            32   /* arguments of a task */
+
+/* Bits of flags in the records of dep_gen. */
+#define SWL_DEP_GEN_MANUAL_SCOPE   UINT32_C(0x1)  /* submitted in a manual scope */
+#define SWL_DEP_GEN_HAS_OVERFLOW   UINT32_C(0x2)  /* a record that overflow records follow */
+#define SWL_DEP_GEN_OVERFLOWED     UINT32_C(0x4)  /* this is an overflow record */
+#define SWL_DEP_GEN_LAST_OVERFLOW  UINT32_C(0x8)  /* and the last one of its task */
+#define SWL_DEP_GEN_EARLY_DISPATCH UINT32_C(0x10) /* may be staged before its producers end */
+
+/* Bits of the kind of a dependency. */
+#define SWL_DEP_WAIT   UINT32_C(0x1) /* the producer has completed */
+#define SWL_DEP_RETAIN UINT32_C(0x2) /* the producer's outputs stay */
+
+/* Uses of an argument: swl_dep_gen_record.arg_types. */
+enum swl_arg_type {
+	SWL_ARG_INPUT           = 0,
+	SWL_ARG_OUTPUT          = 1,
+	SWL_ARG_INOUT           = 2,
+	SWL_ARG_OUTPUT_EXISTING = 3,
+	SWL_ARG_NO_DEP          = 4
+};
+
+/* Types of elements: swl_tensor.dtype. */
+enum swl_dtype {
+	SWL_DTYPE_FLOAT32   = 0,
+	SWL_DTYPE_FLOAT16   = 1,
+	SWL_DTYPE_INT32     = 2,
+	SWL_DTYPE_INT16     = 3,
+	SWL_DTYPE_INT8      = 4,
+	SWL_DTYPE_UINT8     = 5,
+	SWL_DTYPE_BFLOAT16  = 6,
+	SWL_DTYPE_INT64     = 7,
+	SWL_DTYPE_UINT64    = 8,
+	SWL_DTYPE_UINT16    = 9,
+	SWL_DTYPE_UINT32    = 10,
+	SWL_DTYPE_BOOL      = 11,
+	SWL_DTYPE_FP8E4M3FN = 12,
+	SWL_DTYPE_FP8E8M0   = 13,
+	SWL_DTYPE_FP4E2M1   = 14
+};
+
+/* swl_tensor.owner_task_id of a tensor that no task made. */
+#define SWL_NO_OWNER UINT64_C(18446744073709551615) /* all ones */
+
 /* What COND holds when a core takes a task, and when it has finished it. */
 #define SWL_ACK(token) ((uint32_t)(token) & SWL_TASK_ID_MASK)
 #define SWL_FIN(token) (((uint32_t)(token) & SWL_TASK_ID_MASK) | SWL_STATE_MASK)
@@ -336,6 +388,160 @@ SWL_CHECK_FIELD(swl_backpressure, rq_contended, 4);
 SWL_CHECK_FIELD(swl_backpressure, fq_freeze_active, 8);
 SWL_CHECK_FIELD(swl_backpressure, fq_contended, 12);
 
+/* The state of dep_gen. Unlike in a swl_pool, the free queue comes first. 192 B. */
+typedef struct swl_dep_gen_state {
+	/*       0 */ SWL_ALIGNAS(64) swl_free_queue free;
+	/*     128 */ SWL_PUBLISHED uint64_t current_buf_ptr;
+	/*     136 */ SWL_PUBLISHED uint32_t current_buf_seq;
+	/*     140 */ uint32_t dropped_record_count;
+	/*     144 */ uint32_t total_record_count;
+	/*     148 */ uint32_t total_overflow_record_count;
+	/*     152 */ uint8_t reserved[40];
+} swl_dep_gen_state;
+SWL_CHECK_TYPE(swl_dep_gen_state, 192, 64);
+SWL_CHECK_FIELD(swl_dep_gen_state, free, 0);
+SWL_CHECK_FIELD(swl_dep_gen_state, current_buf_ptr, 128);
+SWL_CHECK_FIELD(swl_dep_gen_state, current_buf_seq, 136);
+SWL_CHECK_FIELD(swl_dep_gen_state, dropped_record_count, 140);
+SWL_CHECK_FIELD(swl_dep_gen_state, total_record_count, 144);
+SWL_CHECK_FIELD(swl_dep_gen_state, total_overflow_record_count, 148);
+SWL_CHECK_FIELD(swl_dep_gen_state, reserved, 152);
+
+/* An argument: the view of a buffer, in elements from start_offset on. All zero for an OUTPUT. 128 B. */
+typedef struct swl_tensor {
+	/*       0 */ SWL_ALIGNAS(64) uint64_t buffer_addr;
+	/*       8 */ uint64_t buffer_size;
+	/*      16 */ uint64_t owner_task_id;
+	/*      24 */ uint64_t start_offset;
+	/*      32 */ int32_t version;
+	/*      36 */ uint32_t ndims;
+	/*      40 */ uint8_t dtype;
+	/*      41 */ uint8_t manual_dep;
+	/*      42 */ uint8_t is_contiguous;
+	/*      43 */ uint8_t address_space;
+	/*      44 */ uint32_t shapes[5];
+	/*      64 */ uint64_t extent;
+	/*      72 */ uint32_t strides[5];
+	/*      92 */ uint8_t reserved[36];
+} swl_tensor;
+SWL_CHECK_TYPE(swl_tensor, 128, 64);
+SWL_CHECK_FIELD(swl_tensor, buffer_addr, 0);
+SWL_CHECK_FIELD(swl_tensor, buffer_size, 8);
+SWL_CHECK_FIELD(swl_tensor, owner_task_id, 16);
+SWL_CHECK_FIELD(swl_tensor, start_offset, 24);
+SWL_CHECK_FIELD(swl_tensor, version, 32);
+SWL_CHECK_FIELD(swl_tensor, ndims, 36);
+SWL_CHECK_FIELD(swl_tensor, dtype, 40);
+SWL_CHECK_FIELD(swl_tensor, manual_dep, 41);
+SWL_CHECK_FIELD(swl_tensor, is_contiguous, 42);
+SWL_CHECK_FIELD(swl_tensor, address_space, 43);
+SWL_CHECK_FIELD(swl_tensor, shapes, 44);
+SWL_CHECK_FIELD(swl_tensor, extent, 64);
+SWL_CHECK_FIELD(swl_tensor, strides, 72);
+SWL_CHECK_FIELD(swl_tensor, reserved, 92);
+
+/* A submitted task, with its first dependencies. 4736 B. */
+typedef struct swl_dep_gen_record {
+	/*       0 */ SWL_ALIGNAS(64) uint64_t task_id;
+	/*       8 */ uint32_t flags;
+	/*      12 */ uint16_t tensor_count;
+	/*      14 */ uint16_t explicit_dep_count;
+	/*      16 */ uint64_t explicit_deps[64];
+	/*     528 */ uint8_t explicit_dep_kinds[64];
+	/*     592 */ uint8_t arg_types[32];
+	/*     624 */ int32_t kernel_id[3];
+	/*     636 */ uint32_t block_num;
+	/*     640 */ swl_tensor tensors[32];
+} swl_dep_gen_record;
+SWL_CHECK_TYPE(swl_dep_gen_record, 4736, 64);
+SWL_CHECK_FIELD(swl_dep_gen_record, task_id, 0);
+SWL_CHECK_FIELD(swl_dep_gen_record, flags, 8);
+SWL_CHECK_FIELD(swl_dep_gen_record, tensor_count, 12);
+SWL_CHECK_FIELD(swl_dep_gen_record, explicit_dep_count, 14);
+SWL_CHECK_FIELD(swl_dep_gen_record, explicit_deps, 16);
+SWL_CHECK_FIELD(swl_dep_gen_record, explicit_dep_kinds, 528);
+SWL_CHECK_FIELD(swl_dep_gen_record, arg_types, 592);
+SWL_CHECK_FIELD(swl_dep_gen_record, kernel_id, 624);
+SWL_CHECK_FIELD(swl_dep_gen_record, block_num, 636);
+SWL_CHECK_FIELD(swl_dep_gen_record, tensors, 640);
+
+/* More dependencies of the task before it; lies in the slot of a record. 4736 B. */
+typedef struct swl_dep_gen_overflow {
+	/*       0 */ SWL_ALIGNAS(64) uint64_t task_id;
+	/*       8 */ uint32_t flags;
+	/*      12 */ uint16_t dep_count;
+	/*      14 */ uint16_t reserved;
+	/*      16 */ uint64_t deps[524];
+	/*    4208 */ uint8_t dep_kinds[524];
+} swl_dep_gen_overflow;
+SWL_CHECK_TYPE(swl_dep_gen_overflow, 4736, 64);
+SWL_CHECK_FIELD(swl_dep_gen_overflow, task_id, 0);
+SWL_CHECK_FIELD(swl_dep_gen_overflow, flags, 8);
+SWL_CHECK_FIELD(swl_dep_gen_overflow, dep_count, 12);
+SWL_CHECK_FIELD(swl_dep_gen_overflow, reserved, 14);
+SWL_CHECK_FIELD(swl_dep_gen_overflow, deps, 16);
+SWL_CHECK_FIELD(swl_dep_gen_overflow, dep_kinds, 4208);
+
+/* The AICPU raises count after all records of a task. 4849728 B. */
+typedef struct swl_dep_gen_buffer {
+	/*       0 */ SWL_ALIGNAS(64) uint32_t count;
+	/*       4 */ uint8_t reserved[60];
+	/*      64 */ swl_dep_gen_record records[1024];
+} swl_dep_gen_buffer;
+SWL_CHECK_TYPE(swl_dep_gen_buffer, 4849728, 64);
+SWL_CHECK_FIELD(swl_dep_gen_buffer, count, 0);
+SWL_CHECK_FIELD(swl_dep_gen_buffer, reserved, 4);
+SWL_CHECK_FIELD(swl_dep_gen_buffer, records, 64);
+
+/* A submitted task, with its first dependencies. 4672 B. */
+typedef struct swl_dep_gen_no_kinds_record {
+	/*       0 */ SWL_ALIGNAS(64) uint64_t task_id;
+	/*       8 */ uint32_t flags;
+	/*      12 */ uint16_t tensor_count;
+	/*      14 */ uint16_t explicit_dep_count;
+	/*      16 */ uint64_t explicit_deps[64];
+	/*     528 */ uint8_t arg_types[32];
+	/*     560 */ int32_t kernel_id[3];
+	/*     572 */ uint32_t block_num;
+	/*     576 */ swl_tensor tensors[32];
+} swl_dep_gen_no_kinds_record;
+SWL_CHECK_TYPE(swl_dep_gen_no_kinds_record, 4672, 64);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, task_id, 0);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, flags, 8);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, tensor_count, 12);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, explicit_dep_count, 14);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, explicit_deps, 16);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, arg_types, 528);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, kernel_id, 560);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, block_num, 572);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_record, tensors, 576);
+
+/* More dependencies of the task before it; lies in the slot of a record. 4672 B. */
+typedef struct swl_dep_gen_no_kinds_overflow {
+	/*       0 */ SWL_ALIGNAS(64) uint64_t task_id;
+	/*       8 */ uint32_t flags;
+	/*      12 */ uint16_t dep_count;
+	/*      14 */ uint16_t reserved;
+	/*      16 */ uint64_t deps[582];
+} swl_dep_gen_no_kinds_overflow;
+SWL_CHECK_TYPE(swl_dep_gen_no_kinds_overflow, 4672, 64);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_overflow, task_id, 0);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_overflow, flags, 8);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_overflow, dep_count, 12);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_overflow, reserved, 14);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_overflow, deps, 16);
+
+/* The AICPU raises count after all records of a task. 4784192 B. */
+typedef struct swl_dep_gen_no_kinds_buffer {
+	/*       0 */ SWL_ALIGNAS(64) uint32_t count;
+	/*       4 */ uint8_t reserved[60];
+	/*      64 */ swl_dep_gen_no_kinds_record records[1024];
+} swl_dep_gen_no_kinds_buffer;
+SWL_CHECK_TYPE(swl_dep_gen_no_kinds_buffer, 4784192, 64);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_buffer, count, 0);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_buffer, reserved, 4);
+SWL_CHECK_FIELD(swl_dep_gen_no_kinds_buffer, records, 64);
+
 /* ======================================================================== */
 /* a2a3                                                                     */
 /* ======================================================================== */
@@ -376,6 +582,21 @@ SWL_CHECK_FIELD(swl_a2a3_data_header, num_orch_phase_threads, 127020);
 SWL_CHECK_FIELD(swl_a2a3_data_header, num_phase_cores, 127024);
 SWL_CHECK_FIELD(swl_a2a3_data_header, core_to_thread, 127028);
 SWL_CHECK_FIELD(swl_a2a3_data_header, backpressure, 127100);
+
+/* The start of dep_gen's region; one swl_dep_gen_state follows. In ready entries core_index and kind are 0. 1088 B. */
+typedef struct swl_a2a3_dep_gen_data_header {
+	/*       0 */ SWL_ALIGNAS(64) swl_ready_entry queues[4][8];
+	/*    1024 */ SWL_PUBLISHED uint32_t queue_heads[4];
+	/*    1040 */ SWL_PUBLISHED uint32_t queue_tails[4];
+	/*    1056 */ uint32_t num_instances;
+	/*    1060 */ swl_backpressure backpressure;
+} swl_a2a3_dep_gen_data_header;
+SWL_CHECK_TYPE(swl_a2a3_dep_gen_data_header, 1088, 64);
+SWL_CHECK_FIELD(swl_a2a3_dep_gen_data_header, queues, 0);
+SWL_CHECK_FIELD(swl_a2a3_dep_gen_data_header, queue_heads, 1024);
+SWL_CHECK_FIELD(swl_a2a3_dep_gen_data_header, queue_tails, 1040);
+SWL_CHECK_FIELD(swl_a2a3_dep_gen_data_header, num_instances, 1056);
+SWL_CHECK_FIELD(swl_a2a3_dep_gen_data_header, backpressure, 1060);
 
 /* Arguments of a launch. Addresses are device addresses. 96 B. */
 typedef struct swl_a2a3_kernel_args {
@@ -458,6 +679,21 @@ SWL_CHECK_FIELD(swl_a5_data_header, num_orch_phase_threads, 233012);
 SWL_CHECK_FIELD(swl_a5_data_header, num_phase_cores, 233016);
 SWL_CHECK_FIELD(swl_a5_data_header, core_to_thread, 233020);
 SWL_CHECK_FIELD(swl_a5_data_header, backpressure, 233128);
+
+/* The start of dep_gen's region; one swl_dep_gen_state follows. In ready entries core_index and kind are 0. 1344 B. */
+typedef struct swl_a5_dep_gen_data_header {
+	/*       0 */ SWL_ALIGNAS(64) swl_ready_entry queues[5][8];
+	/*    1280 */ SWL_PUBLISHED uint32_t queue_heads[5];
+	/*    1300 */ SWL_PUBLISHED uint32_t queue_tails[5];
+	/*    1320 */ uint32_t num_instances;
+	/*    1324 */ swl_backpressure backpressure;
+} swl_a5_dep_gen_data_header;
+SWL_CHECK_TYPE(swl_a5_dep_gen_data_header, 1344, 64);
+SWL_CHECK_FIELD(swl_a5_dep_gen_data_header, queues, 0);
+SWL_CHECK_FIELD(swl_a5_dep_gen_data_header, queue_heads, 1280);
+SWL_CHECK_FIELD(swl_a5_dep_gen_data_header, queue_tails, 1300);
+SWL_CHECK_FIELD(swl_a5_dep_gen_data_header, num_instances, 1320);
+SWL_CHECK_FIELD(swl_a5_dep_gen_data_header, backpressure, 1324);
 
 /* Arguments of a launch. Addresses are device addresses. 88 B. */
 typedef struct swl_a5_kernel_args {
@@ -939,6 +1175,7 @@ SWL_CHECK_FIELD(swl_a5_activity_buffer, reserved1, 24592);
 
 #ifdef SWL_ARCH_A2A3
 typedef swl_a2a3_data_header swl_data_header;
+typedef swl_a2a3_dep_gen_data_header swl_dep_gen_data_header;
 typedef swl_a2a3_kernel_args swl_kernel_args;
 #define SWL_MAX_BLOCKDIM SWL_A2A3_MAX_BLOCKDIM
 #define SWL_MAX_CORES SWL_A2A3_MAX_CORES
@@ -959,6 +1196,7 @@ typedef swl_a2a3_kernel_args swl_kernel_args;
 
 #ifdef SWL_ARCH_A5
 typedef swl_a5_data_header swl_data_header;
+typedef swl_a5_dep_gen_data_header swl_dep_gen_data_header;
 typedef swl_a5_kernel_args swl_kernel_args;
 #define SWL_MAX_BLOCKDIM SWL_A5_MAX_BLOCKDIM
 #define SWL_MAX_CORES SWL_A5_MAX_CORES

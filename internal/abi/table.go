@@ -74,6 +74,25 @@ func (b *builder) add(f Field, size, alignment int) {
 	b.Fields = append(b.Fields, f)
 }
 
+// embed adds the fields of a part that has no name of its own in C.
+func (b *builder) embed(part Struct) {
+	begin := align(b.Size, part.Align)
+	for _, f := range part.Fields {
+		f.Offset += begin
+		b.Fields = append(b.Fields, f)
+	}
+	b.Size = begin + part.Size
+}
+
+// queues adds the ready queues of a header, one per AICPU thread.
+func (b *builder) queues(a *Arch, size int) {
+	b.structure("queues", structOf[ReadyEntry]("swl_ready_entry", 32), a.MaxThreads, size)
+	b.field("queue_heads", "uint32_t", a.MaxThreads)
+	b.shared()
+	b.field("queue_tails", "uint32_t", a.MaxThreads)
+	b.shared()
+}
+
 // shared marks the last field as publishing words.
 func (b *builder) shared() { b.Fields[len(b.Fields)-1].Shared = true }
 
@@ -107,6 +126,7 @@ func structOf[T any](name string, alignment int) Struct {
 var nested = map[reflect.Type]string{
 	reflect.TypeFor[ActiveHead]():     "swl_active_head",
 	reflect.TypeFor[FreeQueue]():      "swl_free_queue",
+	reflect.TypeFor[Tensor]():         "swl_tensor",
 	reflect.TypeFor[StagedTrace]():    "swl_a5_staged_trace",
 	reflect.TypeFor[ActivityRecord](): "swl_a5_activity_record",
 }
