@@ -11,15 +11,25 @@ const noSeq = 0xFFFFFFFF
 
 // Core is the writer of one AICore (spec/collector.md §2.3). Nil records nothing.
 type Core struct {
-	space    abi.Space
-	entry    *atomic.Uint64  // of the rotation table
-	head     *abi.ActiveHead // nil until the entry was read
-	seq      uint32          // of the buffer that is being filled
-	slots    []abi.AicoreTask
-	used     int
-	reserved *abi.AicoreTask
-	lost     uint64
-	faults   faults
+	current *atomic.Uint32 // current_buf_seq; unknown until the core has found its head
+	seq     uint32         // of the buffer that is being filled
+	used    int            // tasks that asked for a slot of it; the last one has slots[used-1] if there is such a slot
+	done    int            // used, when a record was committed last
+	phase   int            // of the core among the others; see prefetch
+	slots   []abi.AicoreTask
+
+	unknown atomic.Uint32
+	head    *abi.ActiveHead // nil until the entry was read
+	entry   *atomic.Uint64  // of the rotation table
+	space   abi.Space
+	lost    uint64
+	faults  faults
+}
+
+func newCore(index int, space abi.Space, entry *atomic.Uint64) *Core {
+	c := &Core{space: space, entry: entry, seq: noSeq, phase: index}
+	c.current = &c.unknown
+	return c
 }
 
 // Reserve takes the slot of the task that the core has received. The core calls
@@ -29,21 +39,10 @@ func (c *Core) Reserve() {
 	if c == nil {
 		return
 	}
-	c.reserve()
-}
-
-func (c *Core) reserve() {
-	if c.head == nil || c.head.CurrentBufSeq.Load() != c.seq {
+	if c.current.Load() != c.seq {
 		c.follow()
 	}
-	used := c.used
-	if used >= len(c.slots) {
-		c.reserved = nil
-		c.lost++
-		return
-	}
-	c.reserved = &c.slots[used]
-	c.used = used + 1
+	c.used++
 }
 
 // follow finds the core's head the first time, and then takes over the buffer
@@ -57,7 +56,7 @@ func (c *Core) follow() {
 	if seq == c.seq {
 		return
 	}
-	c.seq, c.used, c.slots = seq, 0, nil
+	c.seq, c.used, c.done, c.slots = seq, 0, 0, nil
 	addr := c.head.CurrentBufPtr.Load()
 	if addr == 0 {
 		return
@@ -82,6 +81,7 @@ func (c *Core) resolve() bool {
 		return false
 	}
 	c.head = abi.View[abi.ActiveHead](mem, 0)
+	c.current = &c.head.CurrentBufSeq
 	return true
 }
 
@@ -89,13 +89,28 @@ func (c *Core) resolve() bool {
 // even if the AICPU has changed the buffer since. The core calls it after it
 // wrote FIN. Times are cycles: when the token was seen, and around the kernel.
 func (c *Core) Commit(task uint64, token uint32, received, start, end uint64) {
-	if c == nil || c.reserved == nil {
+	if c == nil {
 		return
 	}
-	r := c.reserved
+	c.commit(task, token, received, start, end)
+}
+
+func (c *Core) commit(task uint64, token uint32, received, start, end uint64) {
+	n := c.used - 1
+	if c.done > n { // nothing is reserved
+		return
+	}
+	c.done = n + 1
+	if n >= len(c.slots) {
+		c.lost++
+		return
+	}
+	r := &c.slots[n]
 	r.StartTime, r.EndTime, r.TaskTokenRaw = start, end, task
 	r.RegTaskID, r.ReceiveToStartCycles = token, uint32(start-received)
-	c.reserved = nil
+	if (n+c.phase)%stride == 0 { // nothing is alive here, so that the call costs no registers above
+		prefetch(c.slots, n)
+	}
 }
 
 // Lost is how many tasks found no slot. The protocol does not count them.

@@ -125,7 +125,7 @@ func (w *DepGen) submit(s *Submit) {
 	w.writeChain(s, deps, need)
 	*w.overflow += uint32(need - 1)
 	w.n += need
-	*w.active.count = uint32(w.n) // one store for the whole chain
+	*w.count = uint32(w.n) // one store for the whole chain
 }
 
 // ready finds a buffer if there is none. False: the record is lost, and counted.

@@ -129,7 +129,7 @@ func (d *Device) Core(i int) *Core {
 	if d == nil || d.table == nil {
 		return nil
 	}
-	return &Core{space: d.cfg.Space, entry: d.table.Word64(8 * uint64(i)), seq: noSeq}
+	return newCore(i, d.cfg.Space, d.table.Word64(8*uint64(i)))
 }
 
 // InitPhases begins the phase records, from level 3 on: of the first so many

@@ -22,27 +22,35 @@ func (t *Tokens) Next() uint32 {
 // core acknowledged the first task of the next one, because until then the
 // record of its last task may be on its way.
 type kernels struct {
+	first   uint32 // total when the run began
+	started bool
+	gate    uint32 // the token whose ACK proves that all records of the stash have landed; noGate without a stash
 	pool
-	dispatched uint64
-	stash      stash
+	stash stash
 }
+
+// noGate is no token.
+const noGate = abi.StateMask
 
 // stash is a full buffer whose last record may be on its way.
 type stash struct {
 	buffer // none: nothing is stashed
 	seq    uint32
-	gate   uint32 // the token whose ACK proves that all records have landed
 }
 
-// dispatch counts a dispatch, and changes the buffer when the one that the core
-// fills is full.
-func (k *kernels) dispatch(out *port, token uint32) {
-	n := k.dispatched
-	if n > 0 && n%abi.AicoreBufferSize == 0 {
+// prime takes the first buffer of a run.
+func (k *kernels) prime(f *faults) {
+	k.first, k.gate = *k.total, noGate
+	k.pool.prime(f)
+}
+
+// boundary is called before a dispatch that begins another buffer's worth of
+// them, the first one included.
+func (k *kernels) boundary(out *port, token uint32) {
+	if k.started {
 		k.rotate(out, token)
 	}
-	k.dispatched = n + 1
-	*k.total++
+	k.started = true
 }
 
 // rotate gives the core an empty buffer, from the task with this token on.
@@ -65,7 +73,7 @@ func (k *kernels) rotate(out *port, token uint32) {
 			*k.dropped += abi.AicoreBufferSize
 			next, claim = k.stash.buffer, false
 		}
-		k.stash = stash{buffer: k.active, seq: k.seq.Load(), gate: token}
+		k.stash, k.gate = stash{buffer: k.active, seq: k.seq.Load()}, token
 	}
 	if claim {
 		k.free.Head.Store(k.free.Head.Load() + 1)
@@ -86,7 +94,7 @@ func (k *kernels) publishStash(out *port) bool {
 	if !k.publish(out, k.stash.buffer, k.stash.seq) {
 		return false
 	}
-	k.stash = stash{}
+	k.stash, k.gate = stash{}, noGate
 	return true
 }
 
@@ -94,7 +102,7 @@ func (k *kernels) publishStash(out *port) bool {
 func (k *kernels) flushStash(out *port) {
 	if k.stash.addr != 0 && !k.publishStash(out) {
 		k.loseFlushed(out, abi.AicoreBufferSize)
-		k.stash = stash{}
+		k.stash, k.gate = stash{}, noGate
 	}
 }
 
@@ -105,7 +113,7 @@ func (k *kernels) flush(out *port, level abi.Level) {
 		return
 	}
 	if k.n = k.live(level); k.n != 0 {
-		*k.active.count = uint32(k.n)
+		*k.count = uint32(k.n)
 		k.pool.flush(out)
 	}
 }

@@ -10,24 +10,28 @@ import (
 // with the host, and the buffer it fills. The words are given one by one because
 // dep_gen's pool has them in another order.
 type pool struct {
-	free           *abi.FreeQueue
-	current        *atomic.Uint64
-	seq            *atomic.Uint32
-	total, dropped *uint32 // ours until the device has stopped
-	space          abi.Space
-	shape          *abi.Buffer
-	kind           abi.Kind
-	index          uint32 // of the pool, as ready entries name it
+	// A record touches these, so they lie together.
+	n      int     // records in the active buffer
+	count  *uint32 // in the active buffer; the host reads it once the buffer was published
+	total  *uint32 // ours until the device has stopped, like dropped
+	before uint32  // total without the n records, where each attempt is a record
 
-	active buffer
-	n      int // records in it
+	active  buffer
+	dropped *uint32
+	free    *abi.FreeQueue
+	current *atomic.Uint64
+	seq     *atomic.Uint32
+	space   abi.Space
+	shape   *abi.Buffer
+	kind    abi.Kind
+	index   uint32 // of the pool, as ready entries name it
 }
 
 // buffer is a record buffer of the device; the zero value is none.
 type buffer struct {
 	addr  uint64
 	mem   abi.Mem
-	count *uint32 // in the buffer; the host reads it once the buffer was published
+	count *uint32
 }
 
 func newPool(region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) pool {
@@ -82,14 +86,19 @@ func (p *pool) activate(b buffer, seq uint32) {
 	*b.count = 0
 	p.current.Store(b.addr)
 	p.seq.Store(seq)
-	p.active, p.n = b, 0
+	p.active, p.count = b, b.count
+	p.empty()
 }
 
 // deactivate leaves the pool without a buffer.
 func (p *pool) deactivate() {
 	p.current.Store(0)
-	p.active, p.n = buffer{}, 0
+	p.active, p.count = buffer{}, nil
+	p.empty()
 }
+
+// empty begins a buffer, or goes on without one.
+func (p *pool) empty() { p.n, p.before = 0, *p.total }
 
 // pop takes the next empty buffer as generation seq, waiting for one as the
 // policy says.
@@ -107,8 +116,8 @@ func (p *pool) switchBuffer(out *port) {
 	seq := p.seq.Load()
 	if !p.publish(out, p.active, seq) {
 		*p.dropped += uint32(p.n)
-		*p.active.count = 0
-		p.n = 0
+		*p.count = 0
+		p.empty()
 		return
 	}
 	p.deactivate()
@@ -124,7 +133,7 @@ func (p *pool) flush(out *port) {
 	}
 	if !p.publish(out, p.active, p.seq.Load()) {
 		p.loseFlushed(out, uint32(p.n))
-		*p.active.count = 0
+		*p.count = 0
 	}
 	p.deactivate()
 }
@@ -142,8 +151,8 @@ func (p *pool) publish(out *port, b buffer, seq uint32) bool {
 // records is a pool whose records this side writes itself, with the active
 // buffer as a slice.
 type records[R any] struct {
-	pool
 	slots []R // of the active buffer; nil without one
+	pool      // behind slots, so that what a record touches is on one cache line
 }
 
 // bind follows a change of the active buffer.
@@ -168,7 +177,8 @@ func (r *records[R]) refill(out *port) bool {
 		r.switchBuffer(out)
 	}
 	r.bind()
-	if r.n >= len(r.slots) {
+	if len(r.slots) == 0 {
+		*r.total++
 		*r.dropped++
 		return false
 	}
@@ -178,14 +188,34 @@ func (r *records[R]) refill(out *port) bool {
 // acquire counts a phase record and gives the slot to fill, or nil. The count
 // is advanced before the fields are there (spec/collector.md §2.8).
 func (r *records[R]) acquire(out *port) *R {
-	*r.total++
 	if r.n >= len(r.slots) && !r.refill(out) {
 		return nil
 	}
-	slot := &r.slots[r.n]
-	r.n++
-	*r.active.count = uint32(r.n)
-	return slot
+	n := r.n
+	r.counted(n + 1)
+	return &r.slots[n]
+}
+
+// counted says that the buffer holds n records. total is written from before, not
+// counted up: so a record waits for one counter of the last one, not for two.
+func (r *records[R]) counted(n int) {
+	r.n, *r.count, *r.total = n, uint32(n), r.before+uint32(n)
+}
+
+// Task records are 32 bytes: every eight of them, the 256 bytes are fetched that
+// the eight after the next eight will fill. Cores do so at different records,
+// because many of them often fill their buffers in step, and the processor has
+// only so many fetches in flight.
+const (
+	stride = 8
+	ahead  = 2 * stride
+)
+
+// prefetch fetches what will be written soon, when n records have been.
+func prefetch[R any](slots []R, n int) {
+	if n+ahead < len(slots) {
+		abi.PrefetchWrite(&slots[n+ahead])
+	}
 }
 
 func (r *records[R]) flush(out *port) {

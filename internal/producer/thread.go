@@ -26,25 +26,25 @@ func (t *Thread) Dispatch(core int, token uint32) {
 	if t == nil {
 		return
 	}
-	t.cores[core].kernels.dispatch(&t.port, token)
+	k := &t.cores[core].kernels
+	n := *k.total
+	if (n-k.first)%abi.AicoreBufferSize == 0 {
+		t.boundary(k, token)
+	}
+	*k.total = n + 1
 }
+
+func (t *Thread) boundary(k *kernels, token uint32) { k.boundary(&t.port, token) }
 
 // Ack says that a COND event of the core named this token, ACK or FIN. It hands
 // over the core's last buffer when the token proves that its records have landed
 // (spec/collector.md §2.5). A runtime without this call hands it over a buffer
 // later.
 func (t *Thread) Ack(core int, token uint32) {
-	if t == nil {
+	if t == nil || t.cores[core].kernels.gate != token {
 		return
 	}
-	t.ack(core, token)
-}
-
-func (t *Thread) ack(core int, token uint32) {
-	k := &t.cores[core].kernels
-	if k.stash.addr != 0 && k.stash.gate == token {
-		k.publishStash(&t.port) // a failure is tried again at the next rotation
-	}
+	t.cores[core].kernels.publishStash(&t.port) // a failure is tried again at the next rotation
 }
 
 // Task records when a task was dispatched to a core and seen to finish, from
@@ -58,22 +58,30 @@ func (t *Thread) Task(core int, token uint32, dispatch, finish uint64) {
 
 func (t *Thread) task(core int, token uint32, dispatch, finish uint64) {
 	r := &t.cores[core].tasks
-	*r.total++
-	slots, n := r.slots, r.n // locals: for all the compiler knows, the stores below change them
-	if n >= len(slots) {
-		if !r.refill(&t.port) {
-			return
+	n := r.n
+	if n >= len(r.slots) {
+		if r.refill(&t.port) {
+			t.task(core, token, dispatch, finish)
 		}
-		slots, n = r.slots, r.n
+		return
 	}
-	slot := &slots[n]
+	slot := &r.slots[n]
 	slot.RegTaskID, slot.DispatchTime, slot.FinishTime = token, dispatch, finish
 	n++
-	r.n, *r.active.count = n, uint32(n)
-	if n == len(slots) {
-		r.switchBuffer(&t.port)
-		r.bind()
+	r.counted(n)
+	if (n+core)%stride == 0 || n == len(r.slots) { // nothing is alive here, so that the call costs no registers above
+		t.afterTasks(r)
 	}
+}
+
+// afterTasks is called every few records, and so also when the buffer is full.
+func (t *Thread) afterTasks(r *records[abi.AicpuTask]) {
+	if r.n < len(r.slots) {
+		prefetch(r.slots, r.n)
+		return
+	}
+	r.switchBuffer(&t.port)
+	r.bind()
 }
 
 // SchedPhase records a phase of this thread, from level 3 on.

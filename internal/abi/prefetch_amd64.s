@@ -1,0 +1,10 @@
+#include "textflag.h"
+
+// func prefetchWrite(p unsafe.Pointer)
+TEXT ·prefetchWrite(SB), NOSPLIT, $0-8
+	MOVQ p+0(FP), AX
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x08             // PREFETCHW (AX)
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x48; BYTE $0x40 // PREFETCHW 64(AX)
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x88; LONG $0x80 // PREFETCHW 128(AX)
+	BYTE $0x0F; BYTE $0x0D; BYTE $0x88; LONG $0xC0 // PREFETCHW 192(AX)
+	RET

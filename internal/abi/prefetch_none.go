@@ -1,0 +1,7 @@
+//go:build !amd64 && !arm64
+
+package abi
+
+import "unsafe"
+
+func prefetchWrite(unsafe.Pointer) {}
