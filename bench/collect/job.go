@@ -32,11 +32,13 @@ type result struct {
 	inFlight  int // the most buffers between the device's hand-over and the callback's end
 	collected uint64
 	lost      uint64
-	copyRate  float64 // records/s of a plain copy of the same bytes
+	loopCPU   time.Duration // of the load generator's loop without a writer
+	copyRate  float64       // records/s of a plain copy of the same bytes
+	storeNs   float64       // CPU ns per record of plain stores in the same order
 }
 
 func (r *result) rate() float64     { return float64(r.collected) / r.wall.Seconds() }
-func (r *result) deviceNs() float64 { return perRecord(r.deviceCPU-r.stallCPU, r.records) }
+func (r *result) deviceNs() float64 { return perRecord(r.deviceCPU-r.stallCPU-r.loopCPU, r.records) }
 func (r *result) hostNs() float64   { return perRecord(r.hostCPU, r.records) }
 
 func perRecord(d time.Duration, records int) float64 {
@@ -44,8 +46,8 @@ func perRecord(d time.Duration, records int) float64 {
 }
 
 func (r *result) print() {
-	fmt.Printf("| %s | %s | %d | %.2f | %d | %.1f | %.1f | %.2f | %d | %d | %d | %.0f |\n",
-		r.transport, r.kind, r.pools, r.deviceNs(), r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3, r.rate()/1e6, r.hostNs(),
+	fmt.Printf("| %s | %s | %d | %.2f | %.2f | %d | %.1f | %.1f | %.2f | %d | %d | %d | %.0f |\n",
+		r.transport, r.kind, r.pools, r.deviceNs(), r.storeNs, r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3, r.rate()/1e6, r.hostNs(),
 		r.inFlight, r.collected, r.lost, r.copyRate/1e6)
 }
 
@@ -100,7 +102,7 @@ func (j *job) run() (r result, err error) {
 	if err := j.measure(dev.Space(), c, &r); err != nil {
 		return r, err
 	}
-	r.copyRate = j.plainCopy()
+	r.loopCPU, r.copyRate, r.storeNs = j.loop(), j.plainCopy(), j.plainStores()
 	return r, nil
 }
 
@@ -193,17 +195,31 @@ func (j *job) produce(space abi.Space, c *collector.Swimlane, r *result) (err er
 			return
 		}
 		from := threadCPU()
-		if j.kind == "aicore" {
-			j.aicore(d)
-		} else {
-			j.aicpu(d)
-		}
+		j.write(d)
 		r.deviceCPU = threadCPU() - from
 		r.stallCPU = stalled
 		r.stalls = d.Thread(0).Stalls()
 	}()
 	<-done
 	return err
+}
+
+// write writes all records; without a device it is the loop alone.
+func (j *job) write(d *producer.Device) {
+	if j.kind == "aicore" {
+		j.aicore(d)
+	} else {
+		j.aicpu(d)
+	}
+}
+
+// loop is what the loop takes without a writer.
+func (j *job) loop() time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	from := threadCPU()
+	j.write(nil)
+	return threadCPU() - from
 }
 
 // aicpu writes the scheduler's records.
@@ -307,6 +323,49 @@ func (j *job) plainCopy() float64 {
 		copy(to[at:at+shape.Size], from[at:at+shape.Size])
 	}
 	return float64(j.records) / time.Since(start).Seconds()
+}
+
+// plainStores writes the same records without a protocol: bare stores of a record
+// and a count, to the pools in turn, through as many buffers as plainCopy.
+func (j *job) plainStores() float64 {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	shape := abi.Buffers[j.abiKind()]
+	mem := abi.NewMem(j.pools * abi.ProfBuffersPerCore * shape.Size)
+	type lane struct {
+		records []abi.AicpuTask
+		n       int
+		count   *uint32
+	}
+	fill := func(l *lane, buffer int) {
+		at := uint64(buffer * shape.Size)
+		l.records, l.n, l.count = abi.Views[abi.AicpuTask](mem, at, shape.Capacity), 0, mem.U32(at+uint64(shape.Count))
+	}
+	lanes, next := make([]lane, j.pools), 0
+	var took time.Duration
+	for range 2 { // the first touches the memory
+		from := threadCPU()
+		for i := range lanes {
+			fill(&lanes[i], i)
+		}
+		core, token := 0, uint32(1)
+		for i := range uint64(j.records) {
+			l := &lanes[core]
+			if l.n == len(l.records) {
+				next = (next + 1) % (j.pools * abi.ProfBuffersPerCore)
+				fill(l, next)
+			}
+			r := &l.records[l.n]
+			r.DispatchTime, r.FinishTime, r.RegTaskID = i, i+7, token
+			l.n++
+			*l.count = uint32(l.n)
+			if core++; core == j.pools {
+				core, token = 0, token+1
+			}
+		}
+		took = threadCPU() - from
+	}
+	return perRecord(took, j.records)
 }
 
 // processCPU and threadCPU are the CPU times used so far.

@@ -121,8 +121,8 @@ func bench(cfg config) (missed bool, err error) {
 	if cfg.soak > 0 {
 		return false, soak(cfg)
 	}
-	fmt.Println("| transport | records | pools | device ns/record | stalls | stalled ms | M records/s | host ns/record | buffers in flight | collected | lost | plain copy M records/s |")
-	fmt.Println("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	fmt.Println("| transport | records | pools | device ns/record | plain stores | stalls | stalled ms | M records/s | host ns/record | buffers in flight | collected | lost | plain copy M records/s |")
+	fmt.Println("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	bars := bars{}
 	for _, transport := range cfg.transport {
 		for _, kind := range cfg.kinds {
@@ -168,6 +168,7 @@ func medianOf(cfg config, j job) (result, error) {
 		}
 		return 1
 	})
-	middle.deviceCPU, middle.stallCPU = all[len(all)/2].deviceCPU, all[len(all)/2].stallCPU
+	device := all[len(all)/2]
+	middle.deviceCPU, middle.stallCPU, middle.loopCPU, middle.storeNs = device.deviceCPU, device.stallCPU, device.loopCPU, device.storeNs
 	return middle, nil
 }
