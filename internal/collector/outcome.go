@@ -64,7 +64,8 @@ func (r *Run) settle() *Outcome {
 		k := &counts[i]
 		k.collected = uint64(capture.records.count(abi.Kind(q.kind), q.index))
 		for _, s := range r.shards {
-			k.collected += s.pools[i].records
+			t := &s.pools[i]
+			k.collected += t.records + t.upTo(limit(dispatched, uint32(q.index), t.last))
 		}
 		k.hostLost = q.lost.records.Swap(0)
 		k.mayHaveLost = q.lost.buffers.Swap(0) * uint64(ex.kinds[q.kind].buffer.Capacity)

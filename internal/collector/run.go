@@ -46,8 +46,9 @@ type runShard struct {
 
 // poolTally is what a shard has collected of one pool.
 type poolTally struct {
-	records uint64 // where a sink takes them
-	last    uint32 // the highest sequence
+	records uint64                            // where a sink takes them; without those in slots
+	slots   [abi.AicoreBufferSize / 64]uint64 // which were written of the last AicoreTask buffer that a sink took
+	last    uint32                            // the highest sequence
 	any     bool
 }
 
@@ -56,6 +57,32 @@ func (t *poolTally) note(seq uint32) {
 	if !t.any || seq > t.last {
 		t.last, t.any = seq, true
 	}
+}
+
+// take counts what a sink took. Slots at the end of a core's last buffer may be
+// of an earlier life of it; only the device's total says which, when it has
+// stopped (spec/collector.md §5.2).
+func (t *poolTally) take(kind abi.Kind, seq uint32, data abi.Mem) {
+	n := len(data) / abi.Buffers[kind].RecordSize
+	if kind != abi.KindAicoreTask || seq != t.last {
+		t.records += uint64(written(kind, data))
+		return
+	}
+	t.records += t.upTo(abi.AicoreBufferSize)
+	clear(t.slots[:])
+	for i, task := range abi.Views[abi.AicoreTask](data, 0, n) {
+		if task.StartTime != 0 {
+			t.slots[i/64] |= 1 << (i % 64)
+		}
+	}
+}
+
+// upTo is how many of the first slots of the last buffer were written.
+func (t *poolTally) upTo(limit uint32) (n uint64) {
+	for i := range limit {
+		n += t.slots[i/64] >> (i % 64) & 1
+	}
+	return n
 }
 
 // handedOver tells whether the buffer of a sequence has come.
@@ -170,7 +197,7 @@ func (r *Run) collect(shard int, h *handoff) (hold bool) {
 	t.note(h.seq)
 	if r.opt.Sink != nil {
 		r.opt.Sink(shard, kind, h.index, h.seq, data)
-		t.records += uint64(written(kind, data))
+		t.take(kind, h.seq, data)
 		return false
 	}
 	s.store.add(kind, h.index, h.seq, data)
