@@ -113,15 +113,21 @@ func (x *exchange) take(shard, kind int) *buffer {
 	}
 }
 
-// takeAny takes a free buffer out of whatever lane has one, beginning with the
-// given one.
-func (x *exchange) takeAny(first, kind int) *buffer {
-	for i := range x.shards {
-		if b := x.take((first+i)%len(x.shards), kind); b != nil {
+// takeAny takes a free buffer out of the lane that has most, so that no lane falls
+// below its target while another is above it.
+func (x *exchange) takeAny(kind int) *buffer {
+	for {
+		most := 0
+		for i, s := range x.shards {
+			if len(s.recycled[kind]) > len(x.shards[most].recycled[kind]) {
+				most = i
+			}
+		}
+		b := x.take(most, kind)
+		if b != nil || len(x.shards[most].recycled[kind]) == 0 { // else its drain goroutine was faster
 			return b
 		}
 	}
-	return nil
 }
 
 // grow allocates a batch of buffers for a lane.

@@ -117,26 +117,33 @@ func (r *replenisher) fillQueues() (pushed int, err error) {
 		if !live(p.kind, p.index) {
 			continue
 		}
-		home := i % len(r.shards)
-		err := r.topUp(r.port, p, func(kind int) *buffer {
-			b := r.takeAny(home, kind)
-			if b == nil {
-				if err := r.grow(home, kind, r.kinds[kind].batch); err != nil {
-					r.log.printf(Error, "%v", err)
-					return nil
-				}
-				b = r.takeAny(home, kind)
-			}
-			if b != nil {
-				pushed++
-			}
-			return b
-		})
+		n, err := r.fillQueue(p, i%len(r.shards))
+		pushed += n
 		if err != nil {
 			return pushed, err
 		}
 	}
 	return pushed, nil
+}
+
+// fillQueue tops up one free queue. What has to be allocated for it goes into the
+// lane of its home shard first.
+func (r *replenisher) fillQueue(p *pool, home int) (pushed int, err error) {
+	err = r.topUp(r.port, p, func(kind int) *buffer {
+		b := r.takeAny(kind)
+		if b == nil {
+			if err := r.grow(home, kind, r.kinds[kind].batch); err != nil {
+				r.log.printf(Error, "%v", err)
+				return nil
+			}
+			b = r.takeAny(kind)
+		}
+		if b != nil {
+			pushed++
+		}
+		return b
+	})
+	return pushed, err
 }
 
 // gate is one of the two ways in which the device waits for the host.

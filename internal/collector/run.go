@@ -149,7 +149,7 @@ func (c *Swimlane) reset(level abi.Level) error {
 	if err := p.push(l.CoreToThread, l.Arch.MaxCores); err != nil {
 		return err
 	}
-	return c.ex.reclaim(p, func(p *port, pool uint64) error {
+	err := c.ex.reclaim(p, func(p *port, pool uint64) error {
 		for i := range uint64(2) {
 			if err := p.store32(pool+abi.PoolTotalOffset+4*i, 0); err != nil {
 				return err
@@ -157,6 +157,19 @@ func (c *Swimlane) reset(level abi.Level) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	// The start leaves out phase pools, which the device has not announced yet.
+	r := newReplenisher(c.ex)
+	for _, q := range c.ex.pools {
+		if shard, used := c.home(q); used {
+			if _, err := r.fillQueue(q, shard); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Level is what the run records.

@@ -145,25 +145,26 @@ func unassign(host abi.Mem, l *abi.Region) {
 	}
 }
 
+// home is the shard whose lane the buffers of a pool begin in; no buffers are
+// made for a pool that no run can use.
+func (c *Swimlane) home(p *pool) (shard int, used bool) {
+	shards := len(c.ex.shards)
+	switch abi.Kind(p.kind) {
+	case abi.KindSchedPhase:
+		return p.index % shards, p.index < c.opt.Threads
+	case abi.KindOrchPhase:
+		return (c.opt.Threads - 1) % shards, p.index == 0 && c.opt.Level >= abi.OrchPhases && !c.opt.HostOrchestrated
+	}
+	return (p.index / abi.CoresPerCluster) % shards, true
+}
+
 // seed gives a pool the buffers of its kind's depth.
 func (c *Swimlane) seed(p *pool) error {
 	k := abi.Kind(p.kind)
 	n, _ := c.opt.Depths.of(k)
-	shards := len(c.ex.shards)
-	shard := 0
-	switch k {
-	case abi.KindAicpuTask, abi.KindAicoreTask:
-		shard = (p.index / abi.CoresPerCluster) % shards
-	case abi.KindSchedPhase:
-		if p.index >= c.opt.Threads {
-			return nil
-		}
-		shard = p.index % shards
-	case abi.KindOrchPhase:
-		if p.index > 0 || c.opt.Level < abi.OrchPhases || c.opt.HostOrchestrated {
-			return nil
-		}
-		shard = (c.opt.Threads - 1) % shards
+	shard, used := c.home(p)
+	if !used {
+		return nil
 	}
 	lane := c.ex.shards[shard].recycled[k]
 	if surplus := n - abi.SlotCount; surplus > cap(lane)-len(lane) {
