@@ -135,3 +135,24 @@ func TestStashThatCannotGo(t *testing.T) {
 	h.wantTokens(bufs[0], 2049)
 	h.wantPool(abi.KindAicoreTask, 0, bufs[2], 3, 3073, 1024)
 }
+
+// TestRotationAfterAMissedOne: the sequence says at which dispatch a buffer
+// begins, so that a count taken from it covers no slot of an earlier life.
+func TestRotationAfterAMissedOne(t *testing.T) {
+	h := newHost(t, abi.A2A3, 1, abi.ScheduleTiming, 1<<20)
+	h.cfg.Policy = producer.Drop
+	bufs := h.give(abi.KindAicoreTask, 0, 1)
+	d := h.attach()
+	thread, c := d.Thread(0), d.Core(0)
+	play(thread, c, 1, 3*1024, nil) // the second and third 1024 find no slot
+	h.wantPool(abi.KindAicoreTask, 0, bufs[0], 0, 3*1024, 0)
+	bufs = append(bufs, h.give(abi.KindAicoreTask, 0, 1)...)
+	play(thread, c, 3*1024+1, 3*1024+5, nil)
+	h.wantPool(abi.KindAicoreTask, 0, bufs[1], 3, 3*1024+5, 0)
+	thread.Flush([]int{0}, nil)
+	h.wantEntry(0, abi.KindAicoreTask, 0, bufs[0], 0)
+	h.wantEntry(0, abi.KindAicoreTask, 0, bufs[1], 3)
+	if n := h.count(abi.KindAicoreTask, bufs[1]); n != 5 {
+		t.Errorf("the flushed buffer counts %d, want 5", n)
+	}
+}
