@@ -551,7 +551,7 @@ func seeds(t *testing.T, n int) []uint64 {
 // be exact, whatever the order of things.
 func TestRandomSchedules(t *testing.T) {
 	variant := 0
-	for _, seed := range seeds(t, 14) {
+	for _, seed := range seeds(t, 12) {
 		variant++
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Logf("repeat with SWIMLANE_SEED=%d", seed)
@@ -579,7 +579,7 @@ func randomRuns(t *testing.T, seed uint64, variant int) {
 		c.faults.Add(fault.Rule{Op: op, Before: func(fault.Call) { j.yield() }})
 	}
 	for range 2 {
-		l := load{tasks: 1 + rng.IntN(3000), phases: rng.IntN(40000), submits: rng.IntN(40000), twice: rng.IntN(3) == 0}
+		l := load{tasks: 1 + rng.IntN(2000), phases: rng.IntN(40000), submits: rng.IntN(40000), twice: rng.IntN(3) == 0}
 		if rng.IntN(3) == 0 { // more than all buffers of a core at the start hold, so that they come again
 			l.tasks += 4 * 1024
 		}
@@ -705,11 +705,14 @@ func TestFreezeUnderLoad(t *testing.T) {
 // until the device has ended. Nobody can say which records are lost, but every
 // lost one is counted, and those that came are what was made, in order.
 func TestDropUnderLoad(t *testing.T) {
-	for _, level := range []abi.Level{abi.TaskTiming, abi.ScheduleTiming, abi.OrchPhases} {
+	for _, level := range []abi.Level{abi.ScheduleTiming, abi.OrchPhases} {
 		for _, shadow := range []bool{false, true} {
+			if testing.Short() && shadow == (level == abi.OrchPhases) {
+				continue
+			}
 			t.Run(fmt.Sprintf("level=%d/shadow=%v", level, shadow), func(t *testing.T) {
 				c := newChip(t, setup{
-					shadow: shadow, cores: 2, threads: 3, level: level, policy: producer.Drop,
+					shadow: shadow, cores: 1, threads: 2, level: level, policy: producer.Drop,
 					depths: collector.Depths{ProfBuffersPerCore: 1, AicoreBuffersPerCore: 1, SchedBuffersPerThread: 1, OrchBuffersPerThread: 1},
 				})
 				for round := range 2 { // the buffers of the second hold records of the first
@@ -780,7 +783,7 @@ func (c *chip) checkSubset(o *collector.Outcome, s *sunk, m *made) {
 			c.t.Errorf("%s: account %+v, want %+v", abi.Buffers[kind].Name, a, w)
 		}
 	}
-	if dropped == 0 && o.Capture.Level > abi.TaskTiming { // AicoreTask buffers have a target, and the host makes new ones
+	if dropped == 0 {
 		c.t.Error("nothing was dropped: the test tests nothing")
 	}
 	if o.Faults != (collector.Faults{}) {
@@ -811,7 +814,7 @@ func TestNothingLeaks(t *testing.T) {
 		c := newChip(t, setup{shadow: shadow, cores: 3, threads: 3, level: abi.OrchPhases})
 		j := &jitter{}
 		var before int
-		for round := range 60 {
+		for round := range 40 {
 			run := c.begin()
 			c.operate(load{tasks: 2, phases: 3, submits: 3, leave: 1, twice: true}, j)
 			run.Stop()
