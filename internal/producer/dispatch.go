@@ -81,7 +81,7 @@ func (k *kernels) rotate(out *port, token uint32) {
 	// Not one more than the last: after a rotation that failed, the sequence would
 	// no longer say at which dispatch the buffer begins, and live, and the host
 	// (spec/collector.md §5.2), would take slots of its earlier life for records.
-	k.activate(next, uint32(k.dispatched/abi.AicoreBufferSize))
+	k.activate(next, (*k.total-k.first)/abi.AicoreBufferSize)
 }
 
 // keep leaves the core with its full buffer. The records of the next tasks find
