@@ -24,13 +24,10 @@ type DepGenOptions struct {
 // DepGen collects the submits of one chip. The order of records is that in which
 // the orchestrator wrote them, so there is one shard (spec/collector.md §10).
 type DepGen struct {
+	host[DepGenOutcome]
 	opt    DepGenOptions
 	layout *abi.DepGenRegion
-	mem    mapping
-	region region
-	ex     *exchange
-	run    *DepGenRun
-	ended  bool
+	mod    *depGenModule
 }
 
 // NewDepGen allocates the region and the buffers. On an error everything is given
@@ -67,46 +64,26 @@ func NewDepGen(o DepGenOptions) (*DepGen, error) {
 }
 
 func (d *DepGen) allocate() error {
-	block, err := d.mem.allocate(int(d.layout.TotalSize))
+	err := d.allocateRegion(d.layout.TotalSize)
 	if err != nil {
 		return err
 	}
-	d.region = region{mem: &d.mem.mem, addr: block.addr, host: block.host}
-	clear(block.host)
-	*block.host.U32(d.layout.NumInstances) = abi.DepGenInstances
-	mod := &depGenModule{layout: d.layout}
+	*d.region.host.U32(d.layout.NumInstances) = abi.DepGenInstances
+	d.mod = &depGenModule{layout: d.layout}
 	room := max(d.opt.Buffers, 16)
-	d.ex, err = newExchange(mod, &d.mem, &d.region, d.opt.Threads, 1, capacities{handoff: abi.DepGenReadyQueueSize, done: room, recycled: room}, d.opt.Log)
+	d.ex, err = newExchange(d.mod, &d.mem, &d.region, d.opt.Threads, 1, capacities{handoff: abi.DepGenReadyQueueSize, done: room, recycled: room}, d.opt.Log)
 	if err != nil {
 		return err
 	}
 	d.ex.idleLimit = d.opt.IdleLimit
-	mod.take = func(h *handoff) { d.run.take(h) }
 	if err := d.ex.seed(d.ex.pools[0], 0, d.opt.Buffers); err != nil {
 		return err
 	}
 	return d.region.pushAll()
 }
 
-// DataBase is the device address of the region, for KernelArgs.dep_gen_data_base.
-func (d *DepGen) DataBase() uint64 { return d.region.addr }
-
 // Layout is where things are in the region.
 func (d *DepGen) Layout() *abi.DepGenRegion { return d.layout }
-
-// Finalize stops the collector if it still runs and gives everything back to the
-// device. What runs have collected stays valid. A second call does nothing.
-func (d *DepGen) Finalize() error {
-	if d.ended {
-		return nil
-	}
-	if d.run != nil {
-		d.run.Stop()
-		d.run.Outcome()
-	}
-	d.ended = true
-	return d.mem.releaseAll()
-}
 
 // depGenModule is dep_gen on the exchange.
 type depGenModule struct {
@@ -149,31 +126,27 @@ func (m *depGenModule) collect(_ int, h *handoff) bool {
 // DepGenRun is one launch and the submits that were collected of it. Its methods
 // are for one goroutine.
 type DepGenRun struct {
+	life[DepGenOutcome]
 	d       *DepGen
-	state   runState
-	before  Faults
 	buffers []abi.Mem // copies, of the collector goroutine until the stop
 	tally   poolTally
-	outcome *DepGenOutcome
 }
 
 // Begin arms a run; the one before it must have been stopped.
 func (d *DepGen) Begin() (*DepGenRun, error) {
 	fail := func(err error) (*DepGenRun, error) { return nil, fmt.Errorf("begin a dep_gen run: %w", err) }
-	if d.ended {
-		return fail(errFinalized)
+	if err := d.mayBegin(); err != nil {
+		return fail(err)
 	}
-	if last := d.run; last != nil {
-		if last.state == started {
-			return fail(errStillRunning)
-		}
-		last.Outcome()
+	if d.run != nil {
 		if err := d.ex.reclaim(newPort(&d.region), d.resetCounters); err != nil {
 			return fail(err)
 		}
 	}
-	d.run = &DepGenRun{d: d, before: d.ex.faults.snapshot()}
-	return d.run, nil
+	r := &DepGenRun{d: d}
+	d.begin(&r.life, r.settle)
+	d.mod.take = r.take
+	return r, nil
 }
 
 // resetCounters empties dropped, total and overflow, which follow the sequence.
@@ -184,30 +157,6 @@ func (d *DepGen) resetCounters(p *port, state uint64) error {
 		}
 	}
 	return nil
-}
-
-// Start lets the host's goroutines run, before the launch of the device.
-func (r *DepGenRun) Start() error {
-	if r.state == started {
-		return nil
-	}
-	if r.state == stopped || r.d.run != r {
-		return errOver
-	}
-	if err := r.d.ex.start(); err != nil {
-		return fmt.Errorf("start a dep_gen run: %w", err)
-	}
-	r.state = started
-	return nil
-}
-
-// Stop collects what the device has handed over and ends the host's goroutines.
-// The device must have finished. A second call does nothing.
-func (r *DepGenRun) Stop() {
-	if r.state == started {
-		r.d.ex.stop()
-		r.state = stopped
-	}
 }
 
 func (r *DepGenRun) take(h *handoff) {
@@ -246,16 +195,6 @@ func (o *DepGenOutcome) Records() iter.Seq2[abi.Mem, int] {
 			}
 		}
 	}
-}
-
-// Outcome settles the run and returns what became of it, always the same. It
-// stops the run if that has not been done.
-func (r *DepGenRun) Outcome() *DepGenOutcome {
-	if r.outcome == nil {
-		r.Stop()
-		r.outcome = r.settle()
-	}
-	return r.outcome
 }
 
 // settle is the reconcile of spec/collector.md §10; unlike the swimlane's it is

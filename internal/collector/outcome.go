@@ -17,16 +17,6 @@ type Outcome struct {
 	Capture      *Capture // with the accounting; to be completed with what the host knows, and exported
 }
 
-// Outcome settles the run and returns what became of it, always the same. It
-// stops the run if that has not been done.
-func (r *Run) Outcome() *Outcome {
-	if r.outcome == nil {
-		r.Stop()
-		r.outcome = r.settle()
-	}
-	return r.outcome
-}
-
 // settle reads the device's counters, now that it has stopped, and balances them
 // with what came (spec/collector.md §6.2, §6.3).
 func (r *Run) settle() *Outcome {

@@ -1,7 +1,6 @@
 package collector
 
 import (
-	"errors"
 	"fmt"
 
 	"swimlane/internal/abi"
@@ -20,21 +19,11 @@ type RunOptions struct {
 // Run is one launch of the device and what was collected of it. Its methods are
 // for one goroutine.
 type Run struct {
-	c       *Swimlane
-	opt     RunOptions
-	shards  []*runShard
-	state   runState
-	before  Faults // what the collector's counters showed at the start
-	outcome *Outcome
+	life[Outcome]
+	c      *Swimlane
+	opt    RunOptions
+	shards []*runShard
 }
-
-type runState int
-
-const (
-	begun runState = iota
-	started
-	stopped
-)
 
 // runShard is what one collector shard knows of a run; only its goroutine writes
 // it.
@@ -91,40 +80,28 @@ func (t *poolTally) handedOver(seq uint32) bool { return t.any && seq <= t.last 
 // maxHeld is how many buffers of one pool wait for a second reading.
 const maxHeld = 2
 
-var (
-	errFinalized    = errors.New("the collector has been finalized")
-	errStillRunning = errors.New("the run before it has not been stopped")
-	errOver         = errors.New("this run is over: begin another one")
-)
-
 // Begin arms a run. The run before it must have been stopped; what it collected
 // stays with it. A level that cannot be met is an error.
 func (c *Swimlane) Begin(o RunOptions) (*Run, error) {
 	fail := func(err error) (*Run, error) { return nil, fmt.Errorf("begin a swimlane run: %w", err) }
-	if c.ended {
-		return fail(errFinalized)
-	}
 	if _, err := abi.ParseLevel(int(o.Level)); err != nil {
 		return fail(err)
 	}
 	if err := c.levelMet(o.Level); err != nil {
 		return fail(err)
 	}
-	if last := c.run; last != nil {
-		if last.state == started {
-			return fail(errStillRunning)
-		}
-		last.Outcome() // before its counters are reset
+	if err := c.mayBegin(); err != nil {
+		return fail(err)
 	}
 	if err := c.reset(o.Level); err != nil {
 		return fail(err)
 	}
 	c.ex.flight.peak.Store(0)
-	r := &Run{c: c, opt: o, before: c.ex.faults.snapshot()}
+	r := &Run{c: c, opt: o, life: life[Outcome]{off: o.Level == abi.Disabled}}
 	for range c.ex.shards {
 		r.shards = append(r.shards, &runShard{held: map[int]int{}, pools: make([]poolTally, len(c.ex.pools))})
 	}
-	c.run = r
+	c.begin(&r.life, r.settle)
 	c.mod.sink = r.collect
 	return r, nil
 }
@@ -174,32 +151,6 @@ func (c *Swimlane) reset(level abi.Level) error {
 
 // Level is what the run records.
 func (r *Run) Level() abi.Level { return r.opt.Level }
-
-// Start lets the host's goroutines run. It must come before the launch of the
-// device. Nothing happens at level 0, and when the run has been started.
-func (r *Run) Start() error {
-	if r.opt.Level == abi.Disabled || r.state == started {
-		return nil
-	}
-	if r.state == stopped || r.c.run != r {
-		return errOver
-	}
-	if err := r.c.ex.start(); err != nil {
-		return fmt.Errorf("start a swimlane run: %w", err)
-	}
-	r.state = started
-	return nil
-}
-
-// Stop collects what the device has handed over and ends the host's goroutines.
-// The device must have finished. A second call does nothing.
-func (r *Run) Stop() {
-	if r.state != started {
-		return
-	}
-	r.c.ex.stop()
-	r.state = stopped
-}
 
 // collect takes a buffer, on the goroutine of its shard.
 func (r *Run) collect(shard int, h *handoff) (hold bool) {

@@ -28,15 +28,11 @@ type Options struct {
 
 // Swimlane collects task and phase records of one chip.
 type Swimlane struct {
+	host[Outcome]
 	opt    Options
 	layout *abi.Region
-	mem    mapping
-	region region
 	table  *block // rotation table
-	ex     *exchange
 	mod    *swimlaneModule
-	run    *Run // the last one begun
-	ended  bool
 }
 
 // New allocates the region and the buffers, and writes what the device finds when
@@ -107,15 +103,13 @@ func prepare(o Options) (*Swimlane, error) {
 // and pushes the region to the device, once.
 func (c *Swimlane) allocate() error {
 	o, a := &c.opt, c.opt.Arch
-	block, err := c.mem.allocate(int(c.layout.TotalSize))
+	err := c.allocateRegion(c.layout.TotalSize)
 	if err != nil {
 		return err
 	}
-	c.region = region{mem: &c.mem.mem, addr: block.addr, host: block.host}
-	clear(block.host)
-	*block.host.U32(c.layout.NumCores) = uint32(o.Cores)
-	*block.host.U32(c.layout.Level) = uint32(o.Level)
-	unassign(block.host, c.layout)
+	*c.region.host.U32(c.layout.NumCores) = uint32(o.Cores)
+	*c.region.host.U32(c.layout.Level) = uint32(o.Level)
+	unassign(c.region.host, c.layout)
 
 	lane := a.MaxCores * max(abi.ProfBuffersPerCore, o.Depths.ProfBuffersPerCore)
 	done := lane + a.MaxThreads*(max(abi.SchedBuffersPerThread, o.Depths.SchedBuffersPerThread)+max(abi.OrchBuffersPerThread, o.Depths.OrchBuffersPerThread)) +
@@ -174,10 +168,6 @@ func (c *Swimlane) seed(p *pool) error {
 	return c.ex.seed(p, shard, n)
 }
 
-// DataBase is the device address of the region, for
-// KernelArgs.chip_swimlane_data_base.
-func (c *Swimlane) DataBase() uint64 { return c.region.addr }
-
 // RotationTable is the device address of the rotation table, for
 // KernelArgs.chip_swimlane_aicore_rotation_table.
 func (c *Swimlane) RotationTable() uint64 { return c.table.addr }
@@ -195,17 +185,4 @@ func (c *Swimlane) levelMet(l abi.Level) error {
 		return fmt.Errorf("level %d cannot be met: the orchestrator needs an AICPU thread beside the scheduler's, and the run has %d", l, o.Threads)
 	}
 	return nil
-}
-
-// Finalize stops the collector if it still runs and gives everything back to the
-// device. What runs have collected stays valid. A second call does nothing.
-func (c *Swimlane) Finalize() error {
-	if c.ended {
-		return nil
-	}
-	if c.run != nil {
-		c.run.Outcome()
-	}
-	c.ended = true
-	return c.mem.releaseAll()
 }
