@@ -197,6 +197,8 @@ func (o *DepGenOutcome) Records() iter.Seq2[abi.Mem, int] {
 	}
 }
 
+const depGenReconcile = "dep_gen reconcile: " // begins what a reconcile says
+
 // settle is the reconcile of spec/collector.md §10; unlike the swimlane's it is
 // binding.
 func (r *DepGenRun) settle() *DepGenOutcome {
@@ -205,46 +207,51 @@ func (r *DepGenRun) settle() *DepGenOutcome {
 	if r.state != stopped {
 		return o
 	}
-	var said notices
-	const who = "dep_gen reconcile: "
-	if err := d.region.pullAll(); err != nil {
-		said.add(Error, who+"the device's counters cannot be read: %v", err)
-		o.Notices = said
-		return o
-	}
-	state := abi.View[abi.DepGenState](d.region.host, d.layout.State)
 	capacity := uint64(ex.kinds[0].buffer.Capacity)
 	q, adrift := ex.pools[0], &ex.lost[0]
-	overflow := uint64(state.TotalOverflowRecordCount)
-	o.Submits = uint64(state.TotalRecordCount)
 	k := poolCount{
-		total: o.Submits + overflow, dropped: uint64(state.DroppedRecordCount), collected: r.tally.records,
+		collected:   r.tally.records,
 		hostLost:    q.lost.records.Swap(0) + adrift.records.Swap(0),
 		mayHaveLost: (q.lost.buffers.Swap(0) + adrift.buffers.Swap(0)) * capacity,
-		active:      state.CurrentBufPtr.Load() != 0 && !r.tally.handedOver(state.CurrentBufSeq.Load()),
 	}
+	var said notices
+	if err := d.region.pullAll(); err != nil {
+		said.add(Error, depGenReconcile+"the device's counters cannot be read, so nothing is known of losses: %v", err)
+		k.total = k.collected + k.hostLost
+	} else {
+		r.reconcile(o, &k, &said)
+	}
+	o.Account, _ = k.balance()
+	o.Notices = said
+	return o
+}
+
+// reconcile compares what came with the device's counters, which have been read.
+func (r *DepGenRun) reconcile(o *DepGenOutcome, k *poolCount, said *notices) {
+	state := abi.View[abi.DepGenState](r.d.region.host, r.d.layout.State)
+	overflow := uint64(state.TotalOverflowRecordCount)
+	o.Submits = uint64(state.TotalRecordCount)
+	k.total, k.dropped = o.Submits+overflow, uint64(state.DroppedRecordCount)
+	k.active = state.CurrentBufPtr.Load() != 0 && !r.tally.handedOver(state.CurrentBufSeq.Load())
 	if k.active {
-		if b, err := d.mem.buffer(state.CurrentBufPtr.Load()); err != nil {
-			said.add(Error, who+"the active buffer: %v", err)
-		} else if count, err := newPort(&d.region).count(b, &ex.kinds[0].buffer); err != nil {
-			said.add(Error, who+"%v", err)
+		if b, err := r.d.mem.buffer(state.CurrentBufPtr.Load()); err != nil {
+			said.add(Error, depGenReconcile+"the active buffer: %v", err)
+		} else if count, err := newPort(&r.d.region).count(b, &r.ex.kinds[0].buffer); err != nil {
+			said.add(Error, depGenReconcile+"%v", err)
 		} else if count > 0 {
-			k.unflushed = min(uint64(count), capacity)
-			said.add(Error, who+"un-flushed buffer (current_buf_ptr=0x%x, count=%d) — device flush failed", b.addr, count)
+			k.unflushed = min(uint64(count), uint64(r.ex.kinds[0].buffer.Capacity))
+			said.add(Error, depGenReconcile+"un-flushed buffer (current_buf_ptr=0x%x, count=%d) — device flush failed", b.addr, count)
 		}
 	}
 	if k.dropped > 0 {
-		said.add(Error, who+"%d records dropped on device side", k.dropped)
+		said.add(Error, depGenReconcile+"%d records dropped on device side: their tasks and edges are unknown, so no graph can be made", k.dropped)
 	}
 	silent := int64(k.total - k.collected - k.dropped)
 	if silent != 0 {
-		said.add(Error, who+"record count mismatch (collected=%d + dropped=%d != device_total=%d + overflow=%d, silent_loss=%d)",
+		said.add(Error, depGenReconcile+"record count mismatch (collected=%d + dropped=%d != device_total=%d + overflow=%d, silent_loss=%d)",
 			k.collected, k.dropped, o.Submits, overflow, silent)
 	} else if k.dropped+k.unflushed == 0 {
-		said.add(Info, who+"counts match (collected=%d, dropped=%d, device_total=%d, overflow=%d)", k.collected, k.dropped, o.Submits, overflow)
+		said.add(Info, depGenReconcile+"counts match (collected=%d, dropped=%d, device_total=%d, overflow=%d)", k.collected, k.dropped, o.Submits, overflow)
 	}
-	o.Account, _ = k.balance()
 	o.Clean = silent == 0 && k.dropped == 0 && k.unflushed == 0
-	o.Notices = said
-	return o
 }

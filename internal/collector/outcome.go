@@ -22,17 +22,20 @@ type Outcome struct {
 func (r *Run) settle() *Outcome {
 	c, ex := r.c, r.c.ex
 	var said notices
+	counted := r.state == stopped // the device's counters are there
 	if r.state == stopped {
 		if err := c.region.pullAll(); err != nil {
 			said.add(Error, "ChipSwimlane reconcile: the device's counters cannot be read, so nothing is known of losses: %v", err)
+			counted = false
 		}
 		r.readHeld(&said)
 	}
 	p := newPort(&c.region)
 	counts := make([]poolCount, len(ex.pools))
 	leftovers := make([]int, abi.Kinds)
-	dispatched := make([]uint32, c.opt.Cores)
-	if r.state == stopped {
+	var dispatched []uint32
+	if counted {
+		dispatched = make([]uint32, c.opt.Cores)
 		for i, q := range ex.pools {
 			head := abi.View[abi.ActiveHead](c.region.host, q.pool)
 			counts[i] = poolCount{total: uint64(head.TotalRecordCount), dropped: uint64(head.DroppedRecordCount), active: head.CurrentBufPtr.Load() != 0}
@@ -47,7 +50,7 @@ func (r *Run) settle() *Outcome {
 	}
 	capture := newCapture(c.opt.Arch, r.opt.Level, c.opt.Cores, stores, dispatched)
 	capture.Accounting.Policy = r.opt.Policy
-	if r.state == stopped {
+	if counted {
 		r.phaseMetadata(capture, &said)
 	}
 	for i, q := range ex.pools {
@@ -59,6 +62,9 @@ func (r *Run) settle() *Outcome {
 		}
 		k.hostLost = q.lost.records.Swap(0)
 		k.mayHaveLost = q.lost.buffers.Swap(0) * uint64(ex.kinds[q.kind].buffer.Capacity)
+		if !counted {
+			k.total = k.collected + k.hostLost
+		}
 		if k.active {
 			if r.leftover(p, i, q, k, &said) {
 				leftovers[q.kind]++
@@ -67,6 +73,9 @@ func (r *Run) settle() *Outcome {
 	}
 	o := &Outcome{Capture: capture, Faults: ex.faults.since(r.before), MostInFlight: int(ex.flight.peak.Load())}
 	r.balance(o, counts, leftovers, &said)
+	if counted {
+		r.report(o, &said)
+	}
 	r.reportSlots(capture, &said)
 	o.Notices = said
 	return o
@@ -131,6 +140,19 @@ func (r *Run) leftover(p *port, pool int, q *pool, k *poolCount, said *notices) 
 	return true
 }
 
+// report says what the buckets show, and what to change.
+func (r *Run) report(o *Outcome, said *notices) {
+	for kind := range abi.Kind(abi.Kinds) {
+		b, name := &o.Buckets[kind], &buckets[kind]
+		if name.optional && b.Total+b.Dropped+b.Collected == 0 {
+			continue
+		}
+		b.report(said, name.unit)
+		depth, option := r.c.opt.Depths.of(kind)
+		o.Capture.Accounting.Kinds[kind].advise(said, accountNames[kind], r.opt.Policy, depth, option)
+	}
+}
+
 // balance fills in buckets and accounts.
 func (r *Run) balance(o *Outcome, counts []poolCount, leftovers []int, said *notices) {
 	ex := r.c.ex
@@ -161,20 +183,12 @@ func (r *Run) balance(o *Outcome, counts []poolCount, leftovers []int, said *not
 			sums[kind].dropped += k.dropped
 			sums[kind].collected += k.collected
 		}
+		s := &sums[kind]
+		o.Buckets[kind] = newBucket(buckets[kind].name, s.total, s.dropped, s.collected, leftovers[kind])
 		if contradictions > 0 {
 			said.add(Error, "ChipSwimlane reconcile: %d %s(s) gave more %s records than the device counted: its counters are damaged, or it handed a buffer over twice",
 				contradictions, buckets[kind].unit, buckets[kind].name)
 		}
-	}
-	for kind := range abi.Kind(abi.Kinds) {
-		s, name := &sums[kind], &buckets[kind]
-		o.Buckets[kind] = newBucket(name.name, s.total, s.dropped, s.collected, leftovers[kind])
-		if name.optional && s.total+s.dropped+s.collected == 0 {
-			continue
-		}
-		o.Buckets[kind].report(said, name.unit)
-		depth, option := r.c.opt.Depths.of(kind)
-		o.Capture.Accounting.Kinds[kind].advise(said, accountNames[kind], r.opt.Policy, depth, option)
 	}
 }
 

@@ -19,12 +19,18 @@ type region struct {
 
 func (r *region) shared() bool { return r.mem.CopyFromDevice == nil }
 
-// pullAll refreshes the whole image. Only after the device has stopped.
-func (r *region) pullAll() error {
+// pullAll refreshes the whole image. Only after the device has stopped. All that
+// is known of losses depends on it, so a failure is not taken at once.
+func (r *region) pullAll() (err error) {
 	if r.shared() {
 		return nil
 	}
-	return r.mem.CopyFromDevice(r.host, r.addr)
+	for range copyTries {
+		if err = r.mem.CopyFromDevice(r.host, r.addr); err == nil {
+			break
+		}
+	}
+	return err
 }
 
 // pushAll writes the whole image. Only before the device has started.
