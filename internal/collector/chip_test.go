@@ -124,7 +124,7 @@ func (c *chip) begin() *collector.Run {
 	if c.policy == producer.Drop {
 		policy = collector.PolicyDrop
 	}
-	run, err := c.host.Begin(collector.RunOptions{Level: c.level, Policy: policy, Sink: c.sink})
+	run, err := c.host.Begin(collector.RunOptions{Level: c.level, Policy: policy, Runtime: tmr, Sink: c.sink})
 	if err != nil {
 		c.t.Fatal(err)
 	}

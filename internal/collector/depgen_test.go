@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +93,11 @@ type depRecord struct {
 	overflow bool
 }
 
+func (r *depRecord) equal(o *depRecord) bool {
+	return r.task == o.task && r.flags == o.flags && r.kernels == o.kernels && r.blocks == o.blocks && r.overflow == o.overflow &&
+		slices.Equal(r.deps, o.deps) && slices.Equal(r.kinds, o.kinds) && slices.Equal(r.args, o.args) && slices.Equal(r.tensors, o.tensors)
+}
+
 // chain is what spec/device-abi.md §10 makes of a submit, given how many
 // dependencies an overflow record holds.
 func chain(s *producer.Submit, perOverflow int, kinds bool) (out []depRecord) {
@@ -170,8 +176,8 @@ func sameRecords(t *testing.T, got, want []depRecord) {
 		t.Fatalf("%d records came, want %d", len(got), len(want))
 	}
 	for i := range got {
-		if a, b := fmt.Sprint(got[i]), fmt.Sprint(want[i]); a != b {
-			t.Fatalf("record %d is\n%.300s\nwant\n%.300s", i, a, b)
+		if !got[i].equal(&want[i]) {
+			t.Fatalf("record %d is\n%.300s\nwant\n%.300s", i, fmt.Sprint(got[i]), fmt.Sprint(want[i]))
 		}
 	}
 }
@@ -200,7 +206,7 @@ func randomSubmit(random *rand.Rand, id uint64) *producer.Submit {
 	}
 	deps := random.IntN(4)
 	if random.IntN(6) == 0 { // at and around the places where a chain grows
-		deps = []int{64, 65, 64 + 524, 64 + 525, 64 + 582, 64 + 583, 3000, 30000}[random.IntN(8)]
+		deps = []int{64, 65, 64 + 524, 64 + 525, 64 + 582, 64 + 583, 5000}[random.IntN(7)]
 	}
 	for range deps {
 		s.Deps = append(s.Deps, producer.Dep{Producer: random.Uint64(), Kind: abi.DepKind(random.IntN(4))})

@@ -73,6 +73,19 @@ func (d *Depths) of(k abi.Kind) (n int, name string) {
 	return *d.field(name), name
 }
 
+// rings are the capacities of spec/collector.md §3.3, and more where the pools
+// are deeper: a lane holds whatever is seeded beyond the free queues, even with
+// one shard for all cores.
+func (d *Depths) rings(a *abi.Arch) capacities {
+	prof, aicore := max(d.ProfBuffersPerCore, abi.ProfBuffersPerCore), max(d.AicoreBuffersPerCore, abi.AicoreBuffersPerCore)
+	sched, orch := max(d.SchedBuffersPerThread, abi.SchedBuffersPerThread), max(d.OrchBuffersPerThread, abi.OrchBuffersPerThread)
+	return capacities{
+		handoff:  a.ReadyQueueSize,
+		done:     a.MaxCores*(prof+aicore) + a.MaxThreads*(sched+orch),
+		recycled: max(a.MaxCores*max(prof, aicore), a.MaxThreads*max(sched, orch)),
+	}
+}
+
 func (d *Depths) check() error {
 	for k := range abi.Kind(abi.Kinds) {
 		if n, name := d.of(k); n < 1 || n > maxDepth {

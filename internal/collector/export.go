@@ -37,8 +37,12 @@ func (c *Capture) check() error {
 	case c.Host != nil && n[abi.KindOrchPhase] > 0:
 		return ErrMixedClocks
 	}
-	// These stand in the file as they are.
-	for _, name := range append([]string{c.Runtime, c.BootID}, c.CoCaptured...) {
+	return checkNames(append([]string{c.Runtime, c.BootID}, c.CoCaptured...))
+}
+
+// checkNames refuses names that could not stand in the file as they are.
+func checkNames(names []string) error {
+	for _, name := range names {
 		if !plain(name, "-_") {
 			return fmt.Errorf("the name %q cannot be written into a capture; expected letters, digits, - and _", name)
 		}

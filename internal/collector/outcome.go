@@ -14,7 +14,9 @@ type Outcome struct {
 	// collected at one time.
 	MostInFlight int
 	Notices      []Notice
-	Capture      *Capture // with the accounting; to be completed with what the host knows, and exported
+	// Capture is complete but for what the runtime records outside the pools: set
+	// Host and Sections where there are such.
+	Capture *Capture
 }
 
 // settle reads the device's counters, now that it has stopped, and balances them
@@ -49,7 +51,7 @@ func (r *Run) settle() *Outcome {
 		stores[i] = s.store.rotate()
 	}
 	capture := newCapture(c.opt.Arch, r.opt.Level, c.opt.Cores, stores, dispatched)
-	capture.Accounting.Policy = r.opt.Policy
+	r.describe(capture)
 	if counted {
 		r.phaseMetadata(capture, &said)
 	}

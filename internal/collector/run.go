@@ -2,14 +2,21 @@ package collector
 
 import (
 	"fmt"
+	"time"
 
 	"swimlane/internal/abi"
 )
 
-// RunOptions say what one run records.
+// RunOptions say what one run records, and what only the host knows of it for
+// the file.
 type RunOptions struct {
-	Level  abi.Level // 0: nothing
-	Policy Policy    // of the device, for the file
+	Level      abi.Level         // 0: nothing
+	Policy     Policy            // of the device
+	Runtime    string            // name of the runtime, which scheduler streams carry
+	CoreTypes  []abi.CoreType    // by core; nil: those of whole clusters (spec/device-abi.md §1)
+	CoCaptured []string          // other diagnostics of the launch
+	BootID     string            // of the host's clock, see [ReadBootID]; "": unknown
+	Clock      *ClockCorrelation // nil: none; the caller opens it before Start and closes it before Stop
 	// Sink takes the records instead of the capture, as raw bytes in the layout of
 	// their kind; AicoreTask slots that were never written are among them. It must
 	// not keep them. Each shard calls it from a goroutine of its own.
@@ -23,6 +30,7 @@ type Run struct {
 	c      *Swimlane
 	opt    RunOptions
 	shards []*runShard
+	stalls Stalls
 }
 
 // runShard is what one collector shard knows of a run; only its goroutine writes
@@ -90,6 +98,9 @@ func (c *Swimlane) Begin(o RunOptions) (*Run, error) {
 	if err := c.levelMet(o.Level); err != nil {
 		return fail(err)
 	}
+	if err := o.check(c.opt.Cores); err != nil {
+		return fail(err)
+	}
 	if err := c.mayBegin(); err != nil {
 		return fail(err)
 	}
@@ -104,6 +115,35 @@ func (c *Swimlane) Begin(o RunOptions) (*Run, error) {
 	c.begin(&r.life, r.settle)
 	c.mod.sink = r.collect
 	return r, nil
+}
+
+// check refuses what could not be written into the file after the run.
+func (o *RunOptions) check(cores int) error {
+	if o.Level >= abi.SchedPhases && o.Runtime == "" && o.Sink == nil {
+		return fmt.Errorf("level %d records scheduler streams, which name their runtime; give its name", o.Level)
+	}
+	if n := len(o.CoreTypes); n != 0 && n != cores {
+		return fmt.Errorf("%d core types are given for %d cores; give one for each core, or none", n, cores)
+	}
+	return checkNames(append([]string{o.Runtime, o.BootID}, o.CoCaptured...))
+}
+
+// describe gives a capture what was known of the run at its begin.
+func (r *Run) describe(c *Capture) {
+	o := &r.opt
+	c.Runtime, c.CoreTypes, c.CoCaptured, c.BootID, c.Clock = o.Runtime, o.CoreTypes, o.CoCaptured, o.BootID, o.Clock
+	if c.CoreTypes == nil && c.Cores%abi.CoresPerCluster == 0 {
+		c.CoreTypes = abi.CoreTypes(c.Cores / abi.CoresPerCluster)
+	}
+	c.Accounting.Policy, c.Accounting.Stalls = o.Policy, r.stalls
+}
+
+// Stalled adds waits of the device's writers for the host, in the host's time. A
+// device in the same process has the figures when it has finished; they must be
+// given before the outcome is asked for.
+func (r *Run) Stalled(count int, total time.Duration) {
+	r.stalls.Count += uint64(count)
+	r.stalls.RealNs += uint64(total)
 }
 
 // reset gives the device the level of the next run and sets back what the last

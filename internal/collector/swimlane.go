@@ -102,7 +102,7 @@ func prepare(o Options) (*Swimlane, error) {
 // allocate makes the region, the buffers and the rotation table, seeds the queues
 // and pushes the region to the device, once.
 func (c *Swimlane) allocate() error {
-	o, a := &c.opt, c.opt.Arch
+	o := &c.opt
 	err := c.allocateRegion(c.layout.TotalSize)
 	if err != nil {
 		return err
@@ -111,11 +111,7 @@ func (c *Swimlane) allocate() error {
 	*c.region.host.U32(c.layout.Level) = uint32(o.Level)
 	unassign(c.region.host, c.layout)
 
-	lane := a.MaxCores * max(abi.ProfBuffersPerCore, o.Depths.ProfBuffersPerCore)
-	done := lane + a.MaxThreads*(max(abi.SchedBuffersPerThread, o.Depths.SchedBuffersPerThread)+max(abi.OrchBuffersPerThread, o.Depths.OrchBuffersPerThread)) +
-		a.MaxCores*max(abi.AicoreBuffersPerCore, o.Depths.AicoreBuffersPerCore)
-	c.ex, err = newExchange(c.mod, &c.mem, &c.region, o.Threads, min(o.Shards, o.Threads),
-		capacities{handoff: a.ReadyQueueSize, done: done, recycled: lane}, o.Log)
+	c.ex, err = newExchange(c.mod, &c.mem, &c.region, o.Threads, min(o.Shards, o.Threads), o.Depths.rings(o.Arch), o.Log)
 	if err != nil {
 		return err
 	}
@@ -159,11 +155,6 @@ func (c *Swimlane) seed(p *pool) error {
 	shard, used := c.home(p)
 	if !used {
 		return nil
-	}
-	lane := c.ex.shards[shard].recycled[k]
-	if surplus := n - abi.SlotCount; surplus > cap(lane)-len(lane) {
-		return fmt.Errorf("%s recycled seed exceeds lane capacity: shard=%d need=%d capacity=%d (num_cores=%d thread_count=%d)",
-			abi.Buffers[k].Name, shard, surplus, cap(lane), c.opt.Cores, c.opt.Threads)
 	}
 	return c.ex.seed(p, shard, n)
 }
