@@ -109,7 +109,7 @@ func find(t []*block, addr uint64) (int, bool) {
 	})
 }
 
-// carve allocates count buffers in one piece, each rounded up to 64 bytes.
+// carve allocates count buffers of zeros in one piece, each rounded up to 64 bytes.
 func (m *mapping) carve(kind, size, count int) (*block, error) {
 	stride := (size + abi.Align - 1) &^ (abi.Align - 1)
 	if size <= 0 || count <= 0 || stride > (1<<40)/count {
@@ -118,6 +118,9 @@ func (m *mapping) carve(kind, size, count int) (*block, error) {
 	b, err := m.allocate(stride * count)
 	if err != nil {
 		return nil, err
+	}
+	if m.mem.CopyToDevice == nil {
+		clear(b.host) // shared memory holds what was there before; a slot never written must read 0
 	}
 	b.stride = uint64(stride)
 	buffers := make([]buffer, count)
