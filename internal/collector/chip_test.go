@@ -24,6 +24,7 @@ type setup struct {
 	shards  int
 	level   abi.Level
 	depths  collector.Depths
+	size    int // bytes of device memory; 0: 256 MiB
 	policy  producer.Policy
 	waiting producer.Waiting
 	options func(*collector.Options)
@@ -82,7 +83,10 @@ func newChip(t testing.TB, s setup) *chip {
 		s.level = abi.ScheduleTiming
 	}
 	s.waiting.Policy = s.policy
-	memory, err := transport.New(deviceBase, 256<<20)
+	if s.size == 0 {
+		s.size = 256 << 20
+	}
+	memory, err := transport.New(deviceBase, s.size)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +141,12 @@ func (c *chip) begin() *collector.Run {
 // launch attaches the device as its leader thread does.
 func (c *chip) launch() *producer.Device {
 	c.t.Helper()
+	return c.launchThreads(c.threads-1, min(c.threads-1, 1))
+}
+
+// launchThreads is launch with so many threads that have phases.
+func (c *chip) launchThreads(sched, orch int) *producer.Device {
+	c.t.Helper()
 	d, err := producer.Attach(producer.Config{
 		Region: c.host.Layout(), Space: c.memory.Space(), RegionAddr: c.host.DataBase(), RotationTable: c.host.RotationTable(),
 		Enable: abi.EnableSwimlane, Cores: c.cores, Waiting: c.waiting,
@@ -144,7 +154,7 @@ func (c *chip) launch() *producer.Device {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if err := d.InitPhases(c.threads-1, min(c.threads-1, 1)); err != nil {
+	if err := d.InitPhases(sched, orch); err != nil {
 		c.t.Fatal(err)
 	}
 	c.current = d

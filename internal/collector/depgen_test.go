@@ -28,7 +28,7 @@ type depChip struct {
 
 func newDepChip(t *testing.T, shadow bool, o collector.DepGenOptions) *depChip {
 	t.Helper()
-	memory, err := transport.New(deviceBase, 256<<20)
+	memory, err := transport.New(deviceBase, 128<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,6 +223,9 @@ func TestDepGenCollects(t *testing.T) {
 	for _, arch := range []*abi.Arch{abi.A2A3, abi.A5} {
 		for _, shadow := range []bool{false, true} {
 			for _, form := range []*abi.DepGenForm{abi.DepGenKinds, abi.DepGenNoKinds} {
+				if form.HasKinds == ((arch == abi.A5) == shadow) { // each pair of the three, once
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/shadow=%v/kinds=%v", arch.Name, shadow, form.HasKinds), func(t *testing.T) {
 					perOverflow := 582
 					if form.HasKinds {
@@ -236,7 +239,7 @@ func TestDepGenCollects(t *testing.T) {
 					w.Announce(arch.MaxThreads - 1)
 					var want []depRecord
 					submits := 0
-					for ; len(want) < 2500; submits++ {
+					for ; len(want) < 2100; submits++ {
 						s := randomSubmit(random, abi.TaskID(uint32(submits%4), uint32(submits)))
 						w.Submit(s)
 						want = append(want, chain(s, perOverflow, form.HasKinds)...)
@@ -469,7 +472,7 @@ func TestDepGenRuns(t *testing.T) {
 	c := newDepChip(t, false, collector.DepGenOptions{})
 	var first *collector.DepGenOutcome
 	allocations, _ := c.memory.InUse()
-	for i := range 40 {
+	for i := range 20 {
 		run, w := c.begin()
 		w.Announce(i % 4)
 		submits := 1 + i%3*1024
@@ -496,7 +499,7 @@ func TestDepGenRuns(t *testing.T) {
 		}
 	}
 	if n, _ := c.memory.InUse(); n > allocations+4 {
-		t.Errorf("%d allocations after 40 runs, %d before: buffers are not used again", n, allocations)
+		t.Errorf("%d allocations after 20 runs, %d before: buffers are not used again", n, allocations)
 	}
 	if r := c.records(first); len(r) != 1 || r[0].task != 0 || !first.Clean {
 		t.Errorf("the first outcome has changed: %+v", r)
@@ -546,7 +549,7 @@ func TestDepGenLifeCycle(t *testing.T) {
 }
 
 func TestDepGenOptionsRefused(t *testing.T) {
-	memory, err := transport.New(deviceBase, 64<<20)
+	memory, err := transport.New(deviceBase, 128<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
