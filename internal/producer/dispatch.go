@@ -127,5 +127,5 @@ func (k *kernels) live(level abi.Level) int {
 	if level < abi.ScheduleTiming {
 		return abi.AicoreBufferSize
 	}
-	return int(min(*k.total-k.seq.Load()*abi.AicoreBufferSize, abi.AicoreBufferSize))
+	return int(min(*k.total-k.first-k.seq.Load()*abi.AicoreBufferSize, abi.AicoreBufferSize))
 }
