@@ -39,7 +39,12 @@ func (d *drainer) run() {
 			idle.wait()
 		}
 	}
-	for d.pass() { // what was handed over before the stop
+	// What was handed over before the stop. A word that could not be moved looks
+	// like an empty queue; it is tried again before its queue is given up.
+	for quiet := 0; quiet < copyTries; quiet++ {
+		for d.pass() {
+			quiet = 0
+		}
 	}
 	for _, q := range d.queues {
 		d.writeOff(q)
@@ -101,7 +106,8 @@ func (d *drainer) step(q int) bool {
 		takeErr = errNotHeld
 	}
 	if takeErr != nil {
-		d.giveUp(&e, next, takeErr)
+		d.log.printf(Error, "%s: ready entry for index %d, kind %d, sequence %d: %v", d.mod.name(), e.CoreIndex, e.Kind, e.BufferSeq, takeErr)
+		d.giveUp(next, takeErr)
 		return true
 	}
 	d.flight.add(1)
@@ -124,6 +130,20 @@ var errNotHeld = errors.New("the device does not hold this buffer")
 // accept finds the buffer of an entry and copies it. The handoff holds as much
 // as was found, whatever the error.
 func (d *drainer) accept(e *abi.ReadyEntry) (next handoff, err error) {
+	if next, err = d.find(e); err != nil {
+		return next, err
+	}
+	for range copyTries {
+		if err = d.pull(next.buf); err == nil {
+			return next, nil
+		}
+	}
+	d.faults.copies.Add(1)
+	return next, err
+}
+
+// find finds the buffer of an entry, and the pool that it comes from.
+func (d *drainer) find(e *abi.ReadyEntry) (next handoff, err error) {
 	next = handoff{pool: -1, seq: e.BufferSeq}
 	pool, poolErr := d.mod.resolve(e)
 	if poolErr == nil {
@@ -144,15 +164,8 @@ func (d *drainer) accept(e *abi.ReadyEntry) (next handoff, err error) {
 	}
 	if poolErr != nil {
 		d.faults.kind.Add(1)
-		return next, poolErr
 	}
-	for range copyTries {
-		if err = d.pull(b); err == nil {
-			return next, nil
-		}
-	}
-	d.faults.copies.Add(1)
-	return next, err
+	return next, poolErr
 }
 
 // advance moves the head of a queue behind an entry.
@@ -166,13 +179,12 @@ func (d *drainer) advance(q int, head uint32) bool {
 
 // giveUp charges an entry that could not be taken and puts its buffer back into
 // circulation.
-func (d *drainer) giveUp(e *abi.ReadyEntry, next handoff, err error) {
-	d.log.printf(Error, "%s: ready entry for index %d, kind %d, sequence %d: %v", d.mod.name(), e.CoreIndex, e.Kind, e.BufferSeq, err)
+func (d *drainer) giveUp(next handoff, err error) {
 	b := next.buf
 	switch {
 	case errors.Is(err, errNotHeld): // its records are accounted for elsewhere
 	case b == nil:
-		d.chargeUnknown(next.pool)
+		d.chargeUnknown(next.pool, 1)
 	default:
 		account := &d.lost[b.kind]
 		if next.pool >= 0 && next.kind == b.kind {
@@ -183,15 +195,15 @@ func (d *drainer) giveUp(e *abi.ReadyEntry, next handoff, err error) {
 	}
 }
 
-// chargeUnknown notes that a pool has lost a buffer of unknown contents; without
+// chargeUnknown notes that a pool has lost buffers of unknown contents; without
 // a pool any kind may have.
-func (d *drainer) chargeUnknown(pool int) {
+func (d *drainer) chargeUnknown(pool int, buffers uint64) {
 	if pool >= 0 {
-		d.pools[pool].lost.buffers.Add(1)
+		d.pools[pool].lost.buffers.Add(buffers)
 		return
 	}
 	for i := range d.lost {
-		d.lost[i].buffers.Add(1)
+		d.lost[i].buffers.Add(buffers)
 	}
 }
 
@@ -206,24 +218,29 @@ func (d *drainer) charge(account *lost, b *buffer) {
 	account.records.Add(uint64(min(count, uint32(spec.Capacity))))
 }
 
-// writeOff charges what is still in a queue after the last pass.
+// writeOff charges what is still in a queue after the last pass, and takes the
+// buffers back.
 func (d *drainer) writeOff(q int) {
 	head, tail, ok := d.indices(q)
 	if !ok { // nobody can say what is in it
 		d.faults.untaken.Add(1)
-		d.chargeUnknown(-1)
+		d.chargeUnknown(-1, uint64(d.hdr.QueueSize-1))
 		return
+	}
+	if head != tail {
+		d.log.printf(Error, "%s: ready queue %d still holds entries (head=%d tail=%d) that could not be taken; their records are lost", d.mod.name(), q, head, tail)
 	}
 	for ; head != tail; head = (head + 1) % uint32(d.hdr.QueueSize) {
 		d.faults.untaken.Add(1)
 		e, err := d.entry(d.hdr.Entry(q, head))
 		if err != nil {
-			d.chargeUnknown(-1)
+			d.chargeUnknown(-1, 1)
 			continue
 		}
-		if b, err := d.mem.buffer(e.BufferPtr); err == nil && b.at.CompareAndSwap(atDevice, atHost) {
-			d.charge(&d.lost[b.kind], b)
-			d.retire(b)
+		next, err := d.find(&e)
+		if next.buf != nil && !next.buf.at.CompareAndSwap(atDevice, inHand) {
+			err = errNotHeld
 		}
+		d.giveUp(next, err)
 	}
 }
