@@ -197,7 +197,8 @@ func (r *replenisher) release() error {
 		if err != nil {
 			return err
 		}
-		if size := uint32(r.hdr.QueueSize); tail < size && r.own32(r.hdr.Head(q)) != tail { // a broken queue holds nobody up
+		head, size := r.own32(r.hdr.Head(q)), uint32(r.hdr.QueueSize)
+		if head != tail && head < size && tail < size { // a broken queue holds nobody up
 			return nil
 		}
 	}
