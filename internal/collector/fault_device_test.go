@@ -277,7 +277,8 @@ func (c *chip) wait(text string, lines int) {
 	c.t.Helper()
 	for end := time.Now().Add(20 * time.Second); c.said.count(text) < lines; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			c.t.Fatalf("nobody said %q: %q", text, c.said.lines)
+			c.t.Errorf("nobody said %q", text)
+			return
 		}
 	}
 }

@@ -13,6 +13,8 @@ type replenisher struct {
 	*port
 	hdr    *abi.QueueHeader
 	target []int // per kind
+	short  bool  // the last pass over the free queues ran out of buffers
+	failed bool  // an allocation failed, and that was said
 }
 
 func newReplenisher(x *exchange) *replenisher {
@@ -47,12 +49,27 @@ func (r *replenisher) tick() bool {
 	drained := r.drainDone()
 	grown, err := r.fillLanes()
 	if err != nil {
-		r.log.printf(Error, "%v", err)
+		r.growFailed(err)
+	}
+	pushed := 0
+	if r.short { // the device asks once per wait: it may still wait after a freeze that could not help it
+		if pushed, err = r.fillQueues(); err != nil {
+			r.transferFailed(err)
+		}
 	}
 	if err := r.backpressure(); err != nil {
 		r.transferFailed(err)
 	}
-	return drained > 0 || grown > 0
+	return drained > 0 || grown > 0 || pushed > 0
+}
+
+// growFailed reports the first allocation of a run that failed; it is tried again
+// all the time.
+func (r *replenisher) growFailed(err error) {
+	if !r.failed {
+		r.failed = true
+		r.log.printf(Error, "%v; the run goes on with the buffers that there are", err)
+	}
 }
 
 // drainDone brings collected buffers back into the recycled lanes.
@@ -113,6 +130,7 @@ func (r *replenisher) fillQueues() (pushed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	r.short = false
 	for i, p := range r.pools {
 		if !live(p.kind, p.index) {
 			continue
@@ -131,16 +149,17 @@ func (r *replenisher) fillQueues() (pushed int, err error) {
 func (r *replenisher) fillQueue(p *pool, home int) (pushed int, err error) {
 	err = r.topUp(r.port, p, func(kind int) *buffer {
 		b := r.takeAny(kind)
-		if b == nil {
+		if b == nil && !r.short { // one attempt to allocate more is enough for a pass
 			if err := r.grow(home, kind, r.kinds[kind].batch); err != nil {
-				r.log.printf(Error, "%v", err)
-				return nil
+				r.growFailed(err)
 			}
 			b = r.takeAny(kind)
 		}
-		if b != nil {
-			pushed++
+		if b == nil {
+			r.short = true
+			return nil
 		}
+		pushed++
 		return b
 	})
 	return pushed, err
