@@ -1,0 +1,196 @@
+package collector_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"swimlane/internal/abi"
+	"swimlane/internal/collector"
+	"swimlane/internal/producer"
+	"swimlane/internal/transport/fault"
+)
+
+// Calls in an order that cannot be are refused or do nothing; none harms a run.
+func TestOrderOfCalls(t *testing.T) {
+	onBoth(t, setup{}, func(t *testing.T, c *chip) {
+		refused := func(what string, err error, says string) {
+			t.Helper()
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v, want an error that says %q", what, err, says)
+			}
+		}
+		begin := func() (*collector.Run, error) {
+			return c.host.Begin(collector.RunOptions{Level: abi.ScheduleTiming})
+		}
+		run := c.begin()
+		if err := run.Start(); err != nil {
+			t.Errorf("second start: %v", err)
+		}
+		_, err := begin()
+		refused("begin while a run goes on", err, "has not been stopped")
+		r := c.launchRig()
+		r.run(100)
+		r.flush()
+		run.Stop()
+		run.Stop()
+		refused("start after stop", run.Start(), "this run is over")
+		o := run.Outcome()
+		if run.Outcome() != o {
+			t.Error("another outcome of the same run")
+		}
+		r.law(o)
+		r.checkTasks(o.Capture, 100)
+
+		second, err := begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		third, err := begin() // instead of the second, which was not started
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused("start of a run that was replaced", second.Start(), "this run is over")
+		third.Outcome()
+		refused("start of a run that was settled", third.Start(), "this run is over")
+		fourth, err := begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := c.host.Finalize(); err != nil {
+				t.Error(err)
+			}
+		}
+		refused("start after finalize", fourth.Start(), "over")
+		_, err = begin()
+		refused("begin after finalize", err, "has been finalized")
+		fourth.Stop()
+		r.checkTasks(o.Capture, 100) // what was collected stays
+		if n, bytes := c.memory.InUse(); n != 0 {
+			t.Errorf("%d allocations of %d bytes are left", n, bytes)
+		}
+	})
+}
+
+// Finalize ends a run that goes on, and its records stay.
+func TestFinalizeWhileRunning(t *testing.T) {
+	onBoth(t, setup{}, func(t *testing.T, c *chip) {
+		run := c.begin()
+		r := c.launchRig()
+		r.run(3000)
+		r.flush()
+		if err := c.host.Finalize(); err != nil {
+			t.Fatal(err)
+		}
+		o := run.Outcome()
+		checkSums(t, o)
+		r.checkTasks(o.Capture, 3000)
+	})
+}
+
+// What is still queued at the stop is collected, however far the host is behind
+// (field report 56: also with the race detector).
+func TestStopDuringDrain(t *testing.T) {
+	onBoth(t, setup{depths: collector.DefaultDepths()}, func(t *testing.T, c *chip) {
+		g := newGate()
+		c.sink = g.sink
+		run := c.begin()
+		r := c.launchRig()
+		r.run(4000) // the pools' own buffers hold so many
+		r.flush()
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			run.Stop()
+		}()
+		select {
+		case <-stopped:
+			t.Error("the run ended before its records were collected")
+		default:
+		}
+		close(g.open)
+		<-stopped
+		o := r.settle(run)
+		r.want(o, abi.KindAicpuTask, collector.Account{Total: 12000, Collected: 12000})
+		r.want(o, abi.KindAicoreTask, collector.Account{Total: 12000, Collected: 12000})
+		r.silent(o)
+	})
+}
+
+// A host that runs and serves nothing is the same to the device.
+func TestHostServesNothing(t *testing.T) {
+	c := newSmallChip(t, setup{shadow: true, cores: 1, waiting: patience(10*time.Millisecond, 40*time.Millisecond)})
+	run := c.begin()
+	c.faults.Add(fault.Rule{Op: fault.FromDevice, Err: errBus})
+	r := c.launchRig()
+	r.run(4100)
+	r.flush()
+	run.Stop()
+	c.faults.Clear()
+	o := r.settle(run)
+	r.want(o, abi.KindAicpuTask, collector.Account{Total: 4100, HostLost: 4000, Dropped: 100})
+	r.want(o, abi.KindAicoreTask, collector.Account{Total: 4100, HostLost: 4100})
+	r.again()
+}
+
+// Flags of backpressure that cannot be moved cost time, and no record.
+func TestFailingFlags(t *testing.T) {
+	for name, w := range map[string]struct {
+		op  fault.Op
+		off uint64
+	}{
+		"read contended": {fault.FromDevice, abi.FqContended}, "freeze": {fault.ToDevice, abi.FqFreezeActive}, "clear contended": {fault.ToDevice, abi.FqContended},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newSmallChip(t, setup{shadow: true, cores: 1, shards: 1, threads: 1, policy: producer.Block})
+			run := c.begin()
+			at := c.host.Layout().Backpressure + w.off
+			for n := 1; n <= 3; n++ {
+				c.faults.Add(c.word(w.op, at, 4, fault.Rule{Nth: n, Err: errBus}))
+			}
+			mem := c.region()
+			mem.Word32(c.host.Layout().Backpressure + abi.FqContended).Store(1)
+			c.wait("DFX backpressure RELEASED", 1)
+			if freeze := mem.Word32(c.host.Layout().Backpressure + abi.FqFreezeActive).Load(); freeze != 0 {
+				t.Errorf("the device stays frozen: %d", freeze)
+			}
+			r := c.launchRig()
+			r.run(5000)
+			r.flush()
+			o := r.settle(run)
+			r.silent(o)
+			r.checkTasks(o.Capture, 5000)
+			if o.Faults.Transfers == 0 {
+				t.Error("no failing transfer is counted")
+			}
+		})
+	}
+}
+
+var _ = os.Stat
+
+// The same of dep_gen.
+func TestOrderOfDepGenCalls(t *testing.T) {
+	c := newSmallChip(t, setup{})
+	d, err := collector.NewDepGen(collector.DepGenOptions{Arch: abi.A2A3, Memory: c.faults.Ops()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := d.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := d.Finalize(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := run.Start(); err == nil {
+		t.Error("a run was started after the collector was finalized")
+	}
+	if _, err := d.Begin(); err == nil {
+		t.Error("a run was begun after the collector was finalized")
+	}
+}
