@@ -169,6 +169,31 @@ func TestFailingFlags(t *testing.T) {
 	}
 }
 
+// A freeze, and a cry for buffers, of one run do not reach the next.
+func TestFlagsOfTheLastRun(t *testing.T) {
+	onBoth(t, setup{}, func(t *testing.T, c *chip) {
+		bp := abi.View[abi.Backpressure](c.region(), c.host.Layout().Backpressure)
+		run := c.begin()
+		r := c.launchRig()
+		r.flush()
+		r.settle(run)
+		bp.FqContended.Store(1) // after the host's last look
+		bp.RqContended.Store(1)
+		if !c.shadow { // as if it had gone in the middle of one
+			bp.FqFreezeActive.Store(1)
+			bp.RqFreezeActive.Store(1)
+		}
+		run, err := c.host.Begin(collector.RunOptions{Level: c.level})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bp.FqContended.Load()+bp.RqContended.Load()+bp.FqFreezeActive.Load()+bp.RqFreezeActive.Load() != 0 {
+			t.Errorf("the next run begins with %+v", bp)
+		}
+		run.Outcome()
+	})
+}
+
 var _ = os.Stat
 
 // The same of dep_gen.

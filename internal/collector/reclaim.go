@@ -3,7 +3,8 @@ package collector
 // reclaim takes back what the device still holds after it has stopped: buffers
 // that it was filling, or had taken and lost. The heads of all pools are emptied,
 // so that the next run finds no buffer of the last one; then each is given to
-// reset. Buffers in free queues stay there.
+// reset. Buffers in free queues stay there. A freeze that nobody ended, and a call
+// for one, end here.
 func (x *exchange) reclaim(p *port, reset func(p *port, pool uint64) error) error {
 	queued := map[uint64]bool{}
 	l := x.mod.freeQueue()
@@ -36,6 +37,13 @@ func (x *exchange) reclaim(p *port, reset func(p *port, pool uint64) error) erro
 			shard++
 		}
 	})
+	for _, g := range gates {
+		for _, flag := range []uint64{g.active, g.contended} {
+			if err := p.store32(x.mod.header().Backpressure+flag, 0); err != nil {
+				return err
+			}
+		}
+	}
 	for queue := range x.queues {
 		if err := x.rewind(p, queue); err != nil {
 			return err
