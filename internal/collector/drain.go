@@ -46,8 +46,19 @@ func (d *drainer) run() {
 			quiet = 0
 		}
 	}
+	d.writeOffAll()
+}
+
+// writeOff charges what the device handed over to a host that was never started.
+func (x *exchange) writeOff() {
+	for i := range x.shards {
+		newDrainer(x, i).writeOffAll()
+	}
+}
+
+func (d *drainer) writeOffAll() {
 	for _, q := range d.queues {
-		d.writeOff(q)
+		d.writeOffQueue(q)
 	}
 }
 
@@ -218,9 +229,9 @@ func (d *drainer) charge(account *lost, b *buffer) {
 	account.records.Add(uint64(min(count, uint32(spec.Capacity))))
 }
 
-// writeOff charges what is still in a queue after the last pass, and takes the
+// writeOffQueue charges what is still in a queue after the last pass, and takes the
 // buffers back.
-func (d *drainer) writeOff(q int) {
+func (d *drainer) writeOffQueue(q int) {
 	head, tail, ok := d.indices(q)
 	if !ok { // nobody can say what is in it
 		d.faults.untaken.Add(1)

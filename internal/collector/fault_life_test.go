@@ -119,6 +119,32 @@ func TestStopDuringDrain(t *testing.T) {
 	})
 }
 
+// A host that was never started loses what it was given, and says so; the
+// device's limit ends its waits.
+func TestHostNeverStarted(t *testing.T) {
+	onBoth(t, setup{cores: 1, waiting: patience(10*time.Millisecond, 40*time.Millisecond)}, func(t *testing.T, c *chip) {
+		run, err := c.host.Begin(collector.RunOptions{Level: c.level})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := c.launchRig()
+		r.run(4100)
+		r.flush()
+		o := r.settle(run)
+		// 4 buffers of either kind; no fifth comes. The core loses silently.
+		r.want(o, abi.KindAicpuTask, collector.Account{Total: 4100, HostLost: 4000, Dropped: 100})
+		r.want(o, abi.KindAicoreTask, collector.Account{Total: 4100, HostLost: 4096, Dropped: 4})
+		if got := o.Buckets[abi.KindAicpuTask].Dropped; got != 100 {
+			t.Errorf("the device dropped %d, want 100", got)
+		}
+		s := r.thread.Stalls()
+		if s.Count == 0 || !s.Kept[0].GaveUp {
+			t.Errorf("stalls %+v, want waits that were given up", s)
+		}
+		r.again()
+	})
+}
+
 // A host that runs and serves nothing is the same to the device.
 func TestHostServesNothing(t *testing.T) {
 	c := newSmallChip(t, setup{shadow: true, cores: 1, waiting: patience(10*time.Millisecond, 40*time.Millisecond)})
@@ -192,6 +218,37 @@ func TestFlagsOfTheLastRun(t *testing.T) {
 		}
 		run.Outcome()
 	})
+}
+
+// Counters that cannot be read do not cost the records that were collected.
+func TestCountersUnreadable(t *testing.T) {
+	c := newSmallChip(t, setup{shadow: true})
+	run := c.begin()
+	r := c.launchRig()
+	r.run(1500)
+	r.flush()
+	c.faults.Add(fault.Rule{Op: fault.FromDevice, Size: int(c.host.Layout().TotalSize), Nth: 1, Err: errBus})
+	o := r.settle(run)
+	r.checkTasks(o.Capture, 1500)
+	r.silent(o) // a second try reads them
+
+	run = c.begin()
+	r = c.launchRig()
+	r.run(1500)
+	r.flush()
+	c.faults.Add(fault.Rule{Op: fault.FromDevice, Size: int(c.host.Layout().TotalSize), Err: errBus})
+	run.Stop()
+	o = run.Outcome()
+	c.faults.Clear()
+	checkSums(t, o)
+	r.checkTasks(o.Capture, 1500)
+	r.want(o, abi.KindAicoreTask, collector.Account{Total: 4500, Collected: 4500})
+	r.said(o, collector.Error, "the device's counters cannot be read")
+	if n := len(noticesOf(o, collector.Error)) + len(noticesOf(o, collector.Warning)); n != 1 {
+		t.Errorf("%d notices, want 1: %q", n, o.Notices)
+	}
+	r.file(o)
+	r.again()
 }
 
 var _ = os.Stat

@@ -24,12 +24,8 @@ type Outcome struct {
 func (r *Run) settle() *Outcome {
 	c, ex := r.c, r.c.ex
 	var said notices
-	counted := r.state == stopped // the device's counters are there
+	counted := r.countersRead(&said)
 	if r.state == stopped {
-		if err := c.region.pullAll(); err != nil {
-			said.add(Error, "ChipSwimlane reconcile: the device's counters cannot be read, so nothing is known of losses: %v", err)
-			counted = false
-		}
 		r.readHeld(&said)
 	}
 	p := newPort(&c.region)
@@ -75,12 +71,30 @@ func (r *Run) settle() *Outcome {
 	}
 	o := &Outcome{Capture: capture, Faults: ex.faults.since(r.before), MostInFlight: int(ex.flight.peak.Load())}
 	r.balance(o, counts, leftovers, &said)
-	if counted {
-		r.report(o, &said)
-	}
+	r.report(o, counted, &said)
 	r.reportSlots(capture, &said)
 	o.Notices = said
 	return o
+}
+
+// countersRead refreshes the host's image of the device's counters, now that the
+// device has stopped, and tells whether that could be done. What a host that was
+// never started did not take is charged first.
+func (r *Run) countersRead(said *notices) bool {
+	if r.opt.Level == abi.Disabled {
+		return false
+	}
+	if r.state != stopped {
+		r.c.ex.writeOff()
+	}
+	var err error
+	for range copyTries {
+		if err = r.c.region.pullAll(); err == nil {
+			return true
+		}
+	}
+	said.add(Error, "ChipSwimlane reconcile: the device's counters cannot be read, so nothing is known of its losses: %v", err)
+	return false
 }
 
 // phaseMetadata reads what the device has written into the header.
@@ -142,19 +156,6 @@ func (r *Run) leftover(p *port, pool int, q *pool, k *poolCount, said *notices) 
 	return true
 }
 
-// report says what the buckets show, and what to change.
-func (r *Run) report(o *Outcome, said *notices) {
-	for kind := range abi.Kind(abi.Kinds) {
-		b, name := &o.Buckets[kind], &buckets[kind]
-		if name.optional && b.Total+b.Dropped+b.Collected == 0 {
-			continue
-		}
-		b.report(said, name.unit)
-		depth, option := r.c.opt.Depths.of(kind)
-		o.Capture.Accounting.Kinds[kind].advise(said, accountNames[kind], r.opt.Policy, depth, option)
-	}
-}
-
 // balance fills in buckets and accounts.
 func (r *Run) balance(o *Outcome, counts []poolCount, leftovers []int, said *notices) {
 	ex := r.c.ex
@@ -191,6 +192,22 @@ func (r *Run) balance(o *Outcome, counts []poolCount, leftovers []int, said *not
 			said.add(Error, "ChipSwimlane reconcile: %d %s(s) gave more %s records than the device counted: its counters are damaged, or it handed a buffer over twice",
 				contradictions, buckets[kind].unit, buckets[kind].name)
 		}
+	}
+}
+
+// report says what the accounts show, and the buckets if the device's counters
+// are known.
+func (r *Run) report(o *Outcome, counted bool, said *notices) {
+	for kind := range abi.Kind(abi.Kinds) {
+		b, name := &o.Buckets[kind], &buckets[kind]
+		if name.optional && b.Total+b.Dropped+b.Collected == 0 {
+			continue
+		}
+		if counted {
+			b.report(said, name.unit)
+		}
+		depth, option := r.c.opt.Depths.of(kind)
+		o.Capture.Accounting.Kinds[kind].advise(said, accountNames[kind], r.opt.Policy, depth, option)
 	}
 }
 

@@ -30,7 +30,7 @@ var chips = []facts{
 }
 
 // region is the shared memory as the device sees it.
-func (c *chip) region(size uint64) abi.Mem {
+func (c *chip) regionOf(size uint64) abi.Mem {
 	c.t.Helper()
 	m, err := c.memory.Space().At(c.host.DataBase(), int(size))
 	if err != nil {
@@ -80,7 +80,7 @@ func TestWhatTheDeviceFinds(t *testing.T) {
 				if got := c.host.Layout().TotalSize; got != total {
 					t.Fatalf("the region has %d bytes, want %d", got, total)
 				}
-				m := c.region(total)
+				m := c.regionOf(total)
 				wantSizes := []int{int(total), 8 * w.cores}
 
 				// The header: three fields, all else 0.
