@@ -36,7 +36,7 @@ func measureExport(b *bars) error {
 		return err
 	}
 	defer c.Finalize()
-	run, err := c.Begin(collector.RunOptions{Level: abi.SchedPhases})
+	run, err := c.Begin(collector.RunOptions{Level: abi.SchedPhases, Runtime: "tensormap_and_ringbuffer"})
 	if err != nil {
 		return err
 	}

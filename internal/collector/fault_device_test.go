@@ -47,7 +47,7 @@ func (r *rig) stray(kind abi.Kind, index, records int) abi.ReadyEntry {
 		}
 	}
 	*mem.U32(uint64(shape.Count)) = uint32(records)
-	pool.Head.TotalRecordCount += uint32(records)
+	r.strays = append(r.strays, func() { pool.Head.TotalRecordCount += uint32(records) })
 	r.made[kind] += uint64(records)
 	return abi.ReadyEntry{CoreIndex: uint32(index), Kind: kind, BufferPtr: addr}
 }
@@ -116,7 +116,7 @@ func (*rig) lost(kind abi.Kind, n uint64) (out [abi.Kinds]uint64) {
 // again begins a further run, which must find all buffers and lose nothing.
 func (r *rig) again() {
 	r.t.Helper()
-	run, err := r.host.Begin(collector.RunOptions{Level: r.level})
+	run, err := r.host.Begin(collector.RunOptions{Level: r.level, Runtime: tmr})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func TestFailingInitialisation(t *testing.T) {
 func TestFailingStart(t *testing.T) {
 	for _, op := range []fault.Op{fault.Alloc, fault.FromDevice, fault.ToDevice} {
 		c := newSmallChip(t, setup{shadow: true, depths: collector.DefaultDepths()})
-		run, err := c.host.Begin(collector.RunOptions{Level: c.level})
+		run, err := c.host.Begin(collector.RunOptions{Level: c.level, Runtime: tmr})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -123,7 +123,7 @@ func TestStopDuringDrain(t *testing.T) {
 // device's limit ends its waits.
 func TestHostNeverStarted(t *testing.T) {
 	onBoth(t, setup{cores: 1, waiting: patience(10*time.Millisecond, 40*time.Millisecond)}, func(t *testing.T, c *chip) {
-		run, err := c.host.Begin(collector.RunOptions{Level: c.level})
+		run, err := c.host.Begin(collector.RunOptions{Level: c.level, Runtime: tmr})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestFlagsOfTheLastRun(t *testing.T) {
 			bp.FqFreezeActive.Store(1)
 			bp.RqFreezeActive.Store(1)
 		}
-		run, err := c.host.Begin(collector.RunOptions{Level: c.level})
+		run, err := c.host.Begin(collector.RunOptions{Level: c.level, Runtime: tmr})
 		if err != nil {
 			t.Fatal(err)
 		}

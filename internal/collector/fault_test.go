@@ -26,6 +26,7 @@ type rig struct {
 	tasks  []int // so far, per core
 	phases uint32
 	made   [abi.Kinds]uint64 // records that the run attempted
+	strays []func()          // counts them in the totals, which are the writers' own until they have flushed
 }
 
 // newSmallChip is newChip with little memory, and with pools that fill a free
@@ -99,12 +100,21 @@ func (r *rig) flush() {
 	}
 	r.thread.Flush(all, nil)
 	r.thread.FlushOrch()
+	r.countStrays()
+}
+
+func (r *rig) countStrays() {
+	for _, count := range r.strays {
+		count()
+	}
+	r.strays = nil
 }
 
 // settle stops the run and holds it to the law: per kind the parts make up what
 // was really produced, the file says the same, and every buffer is in one place.
 func (r *rig) settle(run *collector.Run) *collector.Outcome {
 	r.t.Helper()
+	r.countStrays()
 	run.Stop()
 	o := run.Outcome()
 	r.faults.Clear()

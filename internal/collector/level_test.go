@@ -50,7 +50,7 @@ func TestLevelsThatCannotBeMet(t *testing.T) {
 				t.Errorf("level %d of a collector for %d: %v", level, v.made, err)
 				continue
 			}
-			if got := *c.region(c.host.Layout().TotalSize).U32(127012); got != uint32(level) { // spec/device-abi.md §7
+			if got := *c.regionOf(c.host.Layout().TotalSize).U32(127012); got != uint32(level) { // spec/device-abi.md §7
 				t.Errorf("the header says level %d, want %d", got, level)
 			}
 		}
@@ -377,7 +377,7 @@ func TestReconcileVectors(t *testing.T) {
 		} {
 			run := c.begin()
 			c.play(c.launch(), v.tasks)
-			m := c.region(c.host.Layout().TotalSize)
+			m := c.regionOf(c.host.Layout().TotalSize)
 			*m.U32(127168 + 12), *m.U32(127168 + 16) = v.total, v.dropped // spec/device-abi.md §4, §8
 			o := run.Outcome()
 			checkSums(t, o)
@@ -420,7 +420,7 @@ func TestLeftovers(t *testing.T) {
 			task(s, core, 1, n)
 		}
 		// spec/device-abi.md §8, for three cores
-		m := c.region(129856)
+		m := c.regionOf(129856)
 		pointer := func(pool uint64) uint64 { return m.Word64(pool).Load() }
 		perf, sched, orch := pointer(127168+192), pointer(128320), pointer(129088)
 		out := run.Outcome()
@@ -502,7 +502,7 @@ func TestPhaseMetadata(t *testing.T) {
 				c.t = t
 				run := c.begin()
 				c.play(c.launchThreads(0, 0), 1)
-				m := c.region(129856) // spec/device-abi.md §7, §8
+				m := c.regionOf(129856) // spec/device-abi.md §7, §8
 				*m.U32(127016), *m.U32(127020), *m.U32(127024) = v.sched, v.orch, v.cores
 				m[127028], m[127029] = 0, 1
 				o := run.Outcome()

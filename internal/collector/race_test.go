@@ -613,7 +613,7 @@ func randomRuns(t *testing.T, seed uint64, variant int) {
 // once is one run with disturbances.
 func (c *chip) once(level abi.Level, into *sunk, l load, j *jitter) (*collector.Outcome, *made) {
 	c.t.Helper()
-	options := collector.RunOptions{Level: level}
+	options := collector.RunOptions{Level: level, Runtime: tmr}
 	if into != nil {
 		options.Sink = into.take
 	}
@@ -724,7 +724,7 @@ func TestDropUnderLoad(t *testing.T) {
 							runtime.Gosched()
 						}
 					}}
-					run, err := c.host.Begin(collector.RunOptions{Level: level, Policy: collector.PolicyDrop, Sink: stalled.take})
+					run, err := c.host.Begin(collector.RunOptions{Level: level, Runtime: tmr, Policy: collector.PolicyDrop, Sink: stalled.take})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -847,7 +847,7 @@ func TestMissedRotation(t *testing.T) {
 				run.Stop()
 				checkSums(t, run.Outcome())
 
-				run, err := c.host.Begin(collector.RunOptions{Level: level, Policy: collector.PolicyDrop})
+				run, err := c.host.Begin(collector.RunOptions{Level: level, Runtime: tmr, Policy: collector.PolicyDrop})
 				if err != nil {
 					t.Fatal(err)
 				}

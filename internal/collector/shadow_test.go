@@ -92,7 +92,7 @@ func TestNarrowTransfers(t *testing.T) {
 		// 5500 tasks fill 5 AicpuTask and 5 AicoreTask buffers of a core, and part of
 		// another; the phases and submits fill one and part of another.
 		const tasks, more = 5500, 20_000
-		run, err := c.host.Begin(collector.RunOptions{Level: c.level})
+		run, err := c.host.Begin(collector.RunOptions{Level: c.level, Runtime: tmr})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -362,7 +362,7 @@ func TestLifeCycle(t *testing.T) {
 		t.Fatal(err)
 	}
 	idle.Stop()
-	if o := idle.Outcome(); o.Capture.Accounting.Kinds != [abi.Kinds]collector.Account{} || len(o.Notices) != 0 {
+	if o := idle.Outcome(); o.Capture.Accounting.Kinds != [abi.Kinds]collector.Account{} || len(noticesOf(o, collector.Error))+len(noticesOf(o, collector.Warning)) != 0 {
 		t.Errorf("a run without a start: %+v, said %q", o.Capture.Accounting, o.Notices)
 	}
 	fails(idle.Start(), "this run is over: begin another one")
@@ -417,7 +417,7 @@ func TestCountersThatCannotBeRead(t *testing.T) {
 				t.Errorf("tries %d, kind %d: account %+v", tries, kind, got)
 			}
 		}
-		want := []string{"ChipSwimlane reconcile: the device's counters cannot be read, so nothing is known of losses: no way"}
+		want := []string{"ChipSwimlane reconcile: the device's counters cannot be read, so nothing is known of its losses: no way"}
 		if tries == 1 { // the second one reads them
 			want = nil
 		}
