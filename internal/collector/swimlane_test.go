@@ -429,3 +429,92 @@ func TestCountersThatCannotBeRead(t *testing.T) {
 func failPull(c *chip, nth int) fault.Rule {
 	return fault.Rule{Op: fault.FromDevice, Size: int(c.host.Layout().TotalSize), Nth: nth, Err: errors.New("no way")}
 }
+
+// Whatever fails while a collector is made, nothing of it is left on the device.
+func TestFailuresOfNew(t *testing.T) {
+	for _, op := range []fault.Op{fault.Alloc, fault.Register, fault.ToDevice} {
+		for nth, failed := 1, true; failed; nth++ {
+			memory, err := transport.New(deviceBase, 64<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			way := transport.Shadow(memory)
+			if op == fault.Register {
+				way = transport.Mapped(memory)
+			}
+			faults := fault.New(way)
+			faults.Add(fault.Rule{Op: op, Nth: nth, Err: errors.New("no way")})
+			c, err := collector.New(collector.Options{Arch: abi.A2A3, Cores: 2, Threads: 2, Level: abi.OrchPhases, Memory: faults.Ops()})
+			failed = faults.Count(op).Failed > 0
+			if failed != (err != nil) || err != nil && !strings.HasSuffix(err.Error(), "no way") {
+				t.Fatalf("operation %d, call %d: error %v", op, nth, err)
+			}
+			if err == nil {
+				if nth < 8 { // a region, a table and buffers of four kinds
+					t.Errorf("operation %d was called %d times only", op, nth-1)
+				}
+				err = c.Finalize()
+			}
+			if n, bytes := memory.InUse(); n != 0 {
+				t.Fatalf("operation %d, call %d: %d allocations of %d bytes are left (%v)", op, nth, n, bytes, err)
+			}
+		}
+	}
+}
+
+// A begin or a start that failed can be tried again, and then nothing of the
+// failure is left.
+func TestBeginAndStartTryAgain(t *testing.T) {
+	c := newChip(t, setup{size: 64 << 20, shadow: true, level: abi.SchedPhases, threads: 1})
+	for _, op := range []fault.Op{fault.ToDevice, fault.FromDevice} {
+		// Ever later calls fail, until none of a begin and a start does.
+		for nth := 1; ; nth += 3 {
+			before := c.faults.Count(op).Failed
+			c.faults.Add(fault.Rule{Op: op, Nth: nth, Err: errors.New("no way")})
+			var run *collector.Run
+			tries := 0
+			for ; run == nil; tries++ {
+				run, _ = c.host.Begin(collector.RunOptions{Level: c.level, Runtime: tmr})
+			}
+			for ; run.Start() != nil; tries++ {
+			}
+			c.faults.Clear()
+			failed := c.faults.Count(op).Failed - before
+			c.play(c.launchThreads(0, 0), 1001)
+			o := run.Outcome()
+			c.checkTasks(o.Capture, 1001)
+			if said := slices.Concat(noticesOf(o, collector.Warning), noticesOf(o, collector.Error)); len(said) != 0 {
+				t.Fatalf("operation %d, call %d: said %q", op, nth, said)
+			}
+			if failed == 0 {
+				if tries != 1 || nth == 1 {
+					t.Errorf("operation %d, call %d: %d tries", op, nth, tries)
+				}
+				break
+			}
+		}
+	}
+	if n, _ := c.memory.InUse(); n > 40 {
+		t.Errorf("%d allocations: buffers are not used again", n)
+	}
+}
+
+// What a device left of a freeze does not hold up the next run.
+func TestFreezesEndWithTheRun(t *testing.T) {
+	for _, shadow := range []bool{false, true} {
+		c := newChip(t, setup{size: 32 << 20, shadow: shadow})
+		c.begin().Stop()
+		m := c.region(129856)
+		for i := range uint64(4) {
+			m.Word32(127100 + 4*i).Store(1) // spec/device-abi.md §7
+		}
+		if _, err := c.host.Begin(collector.RunOptions{Level: abi.TaskTiming}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(4) {
+			if v := m.Word32(127100 + 4*i).Load(); v != 0 {
+				t.Errorf("flag %d is %d when a run begins", i, v)
+			}
+		}
+	}
+}
