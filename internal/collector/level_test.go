@@ -422,7 +422,7 @@ func TestLeftovers(t *testing.T) {
 		// spec/device-abi.md §8, for three cores
 		m := c.regionOf(129856)
 		pointer := func(pool uint64) uint64 { return m.Word64(pool).Load() }
-		perf, sched, orch := pointer(127168+192), pointer(128320), pointer(129088)
+		perf, aicore, sched, orch := pointer(127168+192), pointer(127744+192), pointer(128320), pointer(129088)
 		out := run.Outcome()
 		checkSums(t, out)
 		for kind, want := range map[abi.Kind]collector.Account{
@@ -442,6 +442,7 @@ func TestLeftovers(t *testing.T) {
 		got := noticesOf(out, collector.Error)
 		want := []string{
 			fmt.Sprintf(who+"core 1 has un-flushed PERF buffer (current_buf_ptr=0x%x, count=3) "+failed, perf),
+			fmt.Sprintf(who+"core 1 has un-flushed AICORE buffer (current_buf_ptr=0x%x, count=1003) "+failed, aicore),
 			fmt.Sprintf(who+"thread 0 has un-flushed SCHED_PHASE buffer (current_buf_ptr=0x%x, count=5) "+failed, sched),
 			fmt.Sprintf(who+"thread 0 has un-flushed ORCH_PHASE buffer (current_buf_ptr=0x%x, count=2) "+failed, orch),
 			who + "1 core(s) had un-cleared PERF current_buf_ptr — see prior errors",

@@ -132,10 +132,17 @@ func (r *Run) leftover(p *port, pool int, q *pool, k *poolCount, said *notices) 
 		}
 	}
 	kind := abi.Kind(q.kind)
+	left := func(addr uint64, count uint32) bool {
+		if count > 0 {
+			said.add(Error, "ChipSwimlane reconcile: %s %d has un-flushed %s buffer (current_buf_ptr=0x%x, count=%d) after stop() — device flush failed",
+				buckets[kind].unit, q.index, buckets[kind].name, addr, count)
+		}
+		return count > 0
+	}
 	if kind == abi.KindAicoreTask {
 		// The device stamps its count only when it hands the buffer over, and does
 		// not count dispatches by buffer: what is missing is in there.
-		return k.total > uint64(seq)*abi.AicoreBufferSize
+		return left(head.CurrentBufPtr.Load(), limit([]uint32{uint32(k.total)}, 0, seq))
 	}
 	b, err := r.c.mem.buffer(head.CurrentBufPtr.Load())
 	if err != nil {
@@ -147,13 +154,8 @@ func (r *Run) leftover(p *port, pool int, q *pool, k *poolCount, said *notices) 
 		said.add(Error, "ChipSwimlane reconcile: %v", err)
 		return false
 	}
-	if count == 0 {
-		return false
-	}
 	k.unflushed = uint64(min(count, uint32(abi.Buffers[kind].Capacity)))
-	said.add(Error, "ChipSwimlane reconcile: %s %d has un-flushed %s buffer (current_buf_ptr=0x%x, count=%d) after stop() — device flush failed",
-		buckets[kind].unit, q.index, buckets[kind].name, b.addr, count)
-	return true
+	return left(b.addr, count)
 }
 
 // balance fills in buckets and accounts.
