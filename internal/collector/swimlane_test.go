@@ -504,7 +504,7 @@ func TestFreezesEndWithTheRun(t *testing.T) {
 	for _, shadow := range []bool{false, true} {
 		c := newChip(t, setup{size: 32 << 20, shadow: shadow})
 		c.begin().Stop()
-		m := c.region(129856)
+		m := c.regionOf(129856)
 		for i := range uint64(4) {
 			m.Word32(127100 + 4*i).Store(1) // spec/device-abi.md §7
 		}
