@@ -87,14 +87,11 @@ func (r *Run) countersRead(said *notices) bool {
 	if r.state != stopped {
 		r.c.ex.writeOff()
 	}
-	var err error
-	for range copyTries {
-		if err = r.c.region.pullAll(); err == nil {
-			return true
-		}
+	if err := r.c.region.pullAll(); err != nil {
+		said.add(Error, "ChipSwimlane reconcile: the device's counters cannot be read, so nothing is known of its losses: %v", err)
+		return false
 	}
-	said.add(Error, "ChipSwimlane reconcile: the device's counters cannot be read, so nothing is known of its losses: %v", err)
-	return false
+	return true
 }
 
 // phaseMetadata reads what the device has written into the header.

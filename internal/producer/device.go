@@ -107,6 +107,20 @@ func (d *Device) Startup() error {
 	return d.startup
 }
 
+// Stalls are the waits of all threads, when these have ended.
+func (d *Device) Stalls() (all Stalls) {
+	if d == nil {
+		return all
+	}
+	for _, t := range d.threads {
+		s := t.Stalls()
+		all.Count += s.Count
+		all.Total += s.Total
+		all.Kept = append(all.Kept, s.Kept...)
+	}
+	return all
+}
+
 // Level is what the run records.
 func (d *Device) Level() abi.Level {
 	if d == nil {

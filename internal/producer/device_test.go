@@ -61,6 +61,9 @@ func TestNilWriters(t *testing.T) {
 	if n, err := thread.Faults(); thread.Level() != abi.Disabled || n != 0 || err != nil || thread.Stalls().Count != 0 {
 		t.Error("no thread has done something")
 	}
+	if d.Stalls().Count != 0 {
+		t.Error("a thread of no device has waited")
+	}
 	if n, err := core.Faults(); n != 0 || err != nil || core.Lost() != 0 {
 		t.Error("no core has done something")
 	}
@@ -228,5 +231,20 @@ func TestLevels(t *testing.T) {
 		if n := *h.mem.U32(233016); n != wantCores {
 			t.Errorf("level %d: %d cores published, want %d", level, n, wantCores)
 		}
+	}
+}
+
+// TestStallsOfAllThreads: a run reports what each of its threads has waited.
+func TestStallsOfAllThreads(t *testing.T) {
+	c := &clock{}
+	h := newHost(t, abi.A2A3, 2, abi.ScheduleTiming, 1<<20)
+	h.cfg.Waiting = c.waiting(producer.Block)
+	d := h.attach() // without buffers
+	h.bp().FqFreezeActive.Store(1)
+	d.Thread(0).Task(0, 1, 2, 3)
+	d.Thread(2).Task(1, 1, 2, 3)
+	d.Thread(2).Task(1, 2, 4, 5)
+	if s := d.Stalls(); s.Count != 3 || s.Total.Seconds() != 90 || len(s.Kept) != 3 || s.Kept[0].Cause != producer.FreeQueue {
+		t.Errorf("stalls %+v, want three of 30 s each", s)
 	}
 }
