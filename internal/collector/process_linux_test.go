@@ -225,7 +225,7 @@ func hostOptions(memory *transport.Device) collector.Options {
 func (p *pair) begin() *collector.Run {
 	p.t.Helper()
 	clear(p.diary.mem)
-	run, err := p.host.Begin(collector.RunOptions{Level: abi.OrchPhases})
+	run, err := p.host.Begin(collector.RunOptions{Level: abi.OrchPhases, Runtime: tmr})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -560,7 +560,7 @@ func beHost() error {
 	if err != nil {
 		return err
 	}
-	run, err := host.Begin(collector.RunOptions{Level: abi.OrchPhases})
+	run, err := host.Begin(collector.RunOptions{Level: abi.OrchPhases, Runtime: tmr})
 	if err != nil {
 		return err
 	}
