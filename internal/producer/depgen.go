@@ -38,7 +38,7 @@ func AttachDepGen(c DepGenConfig) (*DepGen, error) {
 	}
 	s, shape := abi.View[abi.DepGenState](region, c.Region.State), c.Region.Form.Buffer()
 	w := &DepGen{cfg: c, form: c.Region.Form, region: region, overflow: &s.TotalOverflowRecordCount, pool: pool{
-		free: &s.Free, current: &s.CurrentBufPtr, seq: &s.CurrentBufSeq, total: &s.TotalRecordCount, dropped: &s.DroppedRecordCount,
+		hot: &hot{total: &s.TotalRecordCount}, free: &s.Free, current: &s.CurrentBufPtr, seq: &s.CurrentBufSeq, dropped: &s.DroppedRecordCount,
 		space: c.Space, shape: &shape,
 	}}
 	var f faults

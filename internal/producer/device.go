@@ -56,10 +56,11 @@ func Attach(c Config) (*Device, error) {
 			return nil, err
 		}
 	}
+	tasks, counts := make([]lane[abi.AicpuTask], c.Cores), make([]dispatches, c.Cores)
 	for t := range c.Region.Arch.MaxThreads {
-		d.threads = append(d.threads, &Thread{level: level, cores: d.cores, port: newPort(c.Waiting, region, &c.Region.QueueHeader, t)})
+		d.threads = append(d.threads, &Thread{level: level, tasks: tasks, dispatches: counts, cores: d.cores, port: newPort(c.Waiting, region, &c.Region.QueueHeader, t)})
 	}
-	d.startup = d.primeCores()
+	d.startup = d.primeCores(tasks, counts)
 	return d, nil
 }
 
@@ -78,7 +79,7 @@ func regionAt(s abi.Space, addr, size uint64, what string) (abi.Mem, error) {
 	return mem, nil
 }
 
-func (d *Device) primeCores() error {
+func (d *Device) primeCores(tasks []lane[abi.AicpuTask], counts []dispatches) error {
 	var missing []error
 	r, space := d.cfg.Region, d.cfg.Space
 	for i := range d.cores {
@@ -87,11 +88,11 @@ func (d *Device) primeCores() error {
 			d.table.Word64(8 * uint64(i)).Store(d.cfg.RegionAddr + r.Pool(abi.KindAicoreTask, i))
 		}
 		var f faults
-		c.tasks.pool = newPool(d.region, r.Pool(abi.KindAicpuTask, i), space, abi.KindAicpuTask, i)
+		c.tasks = newRecords(&tasks[i], d.region, r.Pool(abi.KindAicpuTask, i), space, abi.KindAicpuTask, i)
 		c.tasks.prime(&f)
 		missing = append(missing, f.first)
 		f = faults{}
-		c.kernels.pool = newPool(d.region, r.Pool(abi.KindAicoreTask, i), space, abi.KindAicoreTask, i)
+		c.kernels = newKernels(&counts[i], d.region, r.Pool(abi.KindAicoreTask, i), space, i)
 		c.kernels.prime(&f)
 		missing = append(missing, f.first)
 	}
@@ -169,14 +170,14 @@ func (d *Device) InitPhases(schedThreads, orchThreads int) error {
 	d.sched = make([]records[abi.SchedPhase], schedThreads)
 	for i := range d.sched {
 		var f faults
-		d.sched[i].pool = newPool(d.region, r.Pool(abi.KindSchedPhase, i), d.cfg.Space, abi.KindSchedPhase, i)
+		d.sched[i] = newRecords(new(lane[abi.SchedPhase]), d.region, r.Pool(abi.KindSchedPhase, i), d.cfg.Space, abi.KindSchedPhase, i)
 		d.sched[i].prime(&f)
 		missing = append(missing, f.first)
 		d.threads[i].sched = &d.sched[i]
 	}
 	if orchThreads == 1 && d.level >= abi.OrchPhases { // below, the host makes no buffers for it
 		var f faults
-		d.orch.pool = newPool(d.region, r.Pool(abi.KindOrchPhase, 0), d.cfg.Space, abi.KindOrchPhase, 0)
+		d.orch = newRecords(new(lane[abi.OrchPhase]), d.region, r.Pool(abi.KindOrchPhase, 0), d.cfg.Space, abi.KindOrchPhase, 0)
 		d.orch.prime(&f)
 		missing = append(missing, f.first)
 	}

@@ -22,11 +22,23 @@ func (t *Tokens) Next() uint32 {
 // core acknowledged the first task of the next one, because until then the
 // record of its last task may be on its way.
 type kernels struct {
-	first   uint32 // total when the run began
-	started bool
-	gate    uint32 // the token whose ACK proves that all records of the stash have landed; noGate without a stash
+	*dispatches
 	pool
-	stash stash
+	started bool
+	stash   stash
+}
+
+// dispatches is what a dispatch and an ACK touch of a core.
+type dispatches struct {
+	total *uint32 // of the core's AicoreTask pool
+	first uint32  // total when the run began
+	gate  uint32  // the token whose ACK proves that all records of the stash have landed; noGate without a stash
+}
+
+func newKernels(d *dispatches, region abi.Mem, off uint64, space abi.Space, index int) kernels {
+	k := kernels{dispatches: d, pool: newPool(new(hot), region, off, space, abi.KindAicoreTask, index)}
+	d.total = k.pool.total
+	return k
 }
 
 // noGate is no token.

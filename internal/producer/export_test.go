@@ -13,7 +13,7 @@ func SwitchTasks(t *Thread, core int) {
 func PopTasks(t *Thread, core int, seq uint32) bool { return t.cores[core].tasks.pop(&t.port, seq) }
 
 // HasTasks tells whether the thread has a buffer for a core's AicpuTask records at hand.
-func HasTasks(t *Thread, core int) bool { return t.cores[core].tasks.slots != nil }
+func HasTasks(t *Thread, core int) bool { return t.cores[core].tasks.lane.slots != nil }
 
 // AcquirePhase takes the slot of a phase record and leaves it unwritten.
 func AcquirePhase(t *Thread) *abi.SchedPhase { return t.sched.acquire(&t.port) }

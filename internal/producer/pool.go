@@ -10,12 +10,7 @@ import (
 // with the host, and the buffer it fills. The words are given one by one because
 // dep_gen's pool has them in another order.
 type pool struct {
-	// A record touches these, so they lie together.
-	n      int     // records in the active buffer
-	count  *uint32 // in the active buffer; the host reads it once the buffer was published
-	total  *uint32 // ours until the device has stopped, like dropped
-	before uint32  // total without the n records, where each attempt is a record
-
+	*hot
 	active  buffer
 	dropped *uint32
 	free    *abi.FreeQueue
@@ -27,6 +22,14 @@ type pool struct {
 	index   uint32 // of the pool, as ready entries name it
 }
 
+// hot is what a record touches of its pool.
+type hot struct {
+	n      int     // records in the active buffer
+	count  *uint32 // in the active buffer; the host reads it once the buffer was published
+	total  *uint32 // ours until the device has stopped, like dropped
+	before uint32  // total without the n records, where each attempt is a record
+}
+
 // buffer is a record buffer of the device; the zero value is none.
 type buffer struct {
 	addr  uint64
@@ -34,11 +37,11 @@ type buffer struct {
 	count *uint32
 }
 
-func newPool(region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) pool {
+func newPool(h *hot, region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) pool {
 	v := abi.View[abi.Pool](region, off)
+	h.total = &v.Head.TotalRecordCount
 	return pool{
-		free: &v.Free, current: &v.Head.CurrentBufPtr, seq: &v.Head.CurrentBufSeq,
-		total: &v.Head.TotalRecordCount, dropped: &v.Head.DroppedRecordCount,
+		hot: h, free: &v.Free, current: &v.Head.CurrentBufPtr, seq: &v.Head.CurrentBufSeq, dropped: &v.Head.DroppedRecordCount,
 		space: space, shape: &abi.Buffers[k], kind: k, index: uint32(index),
 	}
 }
@@ -148,18 +151,29 @@ func (p *pool) publish(out *port, b buffer, seq uint32) bool {
 	return out.enqueue(abi.ReadyEntry{CoreIndex: p.index, Kind: p.kind, BufferPtr: b.addr, BufferSeq: seq})
 }
 
-// records is a pool whose records this side writes itself, with the active
-// buffer as a slice.
-type records[R any] struct {
+// lane is all that writing a record touches of a pool, one cache line: a thread
+// with many pools has it in a dense array.
+type lane[R any] struct {
 	slots []R // of the active buffer; nil without one
-	pool      // behind slots, so that what a record touches is on one cache line
+	hot
+	_ [8]byte
+}
+
+// records is a pool whose records this side writes itself.
+type records[R any] struct {
+	lane *lane[R]
+	pool
+}
+
+func newRecords[R any](l *lane[R], region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) records[R] {
+	return records[R]{lane: l, pool: newPool(&l.hot, region, off, space, k, index)}
 }
 
 // bind follows a change of the active buffer.
 func (r *records[R]) bind() {
-	r.slots = nil
+	r.lane.slots = nil
 	if r.active.addr != 0 {
-		r.slots = abi.Views[R](r.active.mem, uint64(r.shape.Records), r.shape.Capacity)
+		r.lane.slots = abi.Views[R](r.active.mem, uint64(r.shape.Records), r.shape.Capacity)
 	}
 }
 
@@ -177,7 +191,7 @@ func (r *records[R]) refill(out *port) bool {
 		r.switchBuffer(out)
 	}
 	r.bind()
-	if len(r.slots) == 0 {
+	if len(r.lane.slots) == 0 {
 		*r.total++
 		*r.dropped++
 		return false
@@ -188,26 +202,26 @@ func (r *records[R]) refill(out *port) bool {
 // acquire counts a phase record and gives the slot to fill, or nil. The count
 // is advanced before the fields are there (spec/collector.md §2.8).
 func (r *records[R]) acquire(out *port) *R {
-	if r.n >= len(r.slots) && !r.refill(out) {
+	if r.n >= len(r.lane.slots) && !r.refill(out) {
 		return nil
 	}
 	n := r.n
 	r.counted(n + 1)
-	return &r.slots[n]
+	return &r.lane.slots[n]
 }
 
 // counted says that the buffer holds n records. total is written from before, not
 // counted up: so a record waits for one counter of the last one, not for two.
-func (r *records[R]) counted(n int) {
-	r.n, *r.count, *r.total = n, uint32(n), r.before+uint32(n)
+func (h *hot) counted(n int) {
+	h.n, *h.count, *h.total = n, uint32(n), h.before+uint32(n)
 }
 
-// Task records are 32 bytes: every eight of them, the 256 bytes are fetched that
-// the eight after the next eight will fill. Cores do so at different records,
+// Task records are 32 bytes: every four of them, the 128 bytes are fetched that
+// the four after the next four will fill. Cores do so at different records,
 // because many of them often fill their buffers in step, and the processor has
 // only so many fetches in flight.
 const (
-	stride = 8
+	stride = 4
 	ahead  = 2 * stride
 )
 

@@ -4,11 +4,13 @@ import "swimlane/internal/abi"
 
 // Thread is the writer of one AICPU thread. Nil records nothing.
 type Thread struct {
-	level abi.Level
-	cores []core
-	sched *records[abi.SchedPhase] // nil: no phases
-	orch  *records[abi.OrchPhase]  // nil: not the orchestrator
-	port  port
+	level      abi.Level
+	tasks      []lane[abi.AicpuTask] // by core
+	dispatches []dispatches          // by core
+	cores      []core
+	sched      *records[abi.SchedPhase] // nil: no phases
+	orch       *records[abi.OrchPhase]  // nil: not the orchestrator
+	port       port
 }
 
 // Level is what the run records. Times need to be sampled from level 2 on.
@@ -26,22 +28,24 @@ func (t *Thread) Dispatch(core int, token uint32) {
 	if t == nil {
 		return
 	}
-	k := &t.cores[core].kernels
-	n := *k.total
-	if (n-k.first)%abi.AicoreBufferSize == 0 {
-		t.boundary(k, token)
-	}
-	*k.total = n + 1
+	t.dispatch(core, token)
 }
 
-func (t *Thread) boundary(k *kernels, token uint32) { k.boundary(&t.port, token) }
+func (t *Thread) dispatch(core int, token uint32) {
+	d := &t.dispatches[core]
+	n := *d.total
+	if (n-d.first)%abi.AicoreBufferSize == 0 {
+		t.cores[core].kernels.boundary(&t.port, token)
+	}
+	*d.total = n + 1
+}
 
 // Ack says that a COND event of the core named this token, ACK or FIN. It hands
 // over the core's last buffer when the token proves that its records have landed
 // (spec/collector.md §2.5). A runtime without this call hands it over a buffer
 // later.
 func (t *Thread) Ack(core int, token uint32) {
-	if t == nil || t.cores[core].kernels.gate != token {
+	if t == nil || t.dispatches[core].gate != token {
 		return
 	}
 	t.cores[core].kernels.publishStash(&t.port) // a failure is tried again at the next rotation
@@ -57,29 +61,31 @@ func (t *Thread) Task(core int, token uint32, dispatch, finish uint64) {
 }
 
 func (t *Thread) task(core int, token uint32, dispatch, finish uint64) {
-	r := &t.cores[core].tasks
-	n := r.n
-	if n >= len(r.slots) {
-		if r.refill(&t.port) {
+	l := &t.tasks[core]
+	n := l.n
+	if n >= len(l.slots) {
+		if t.cores[core].tasks.refill(&t.port) {
 			t.task(core, token, dispatch, finish)
 		}
 		return
 	}
-	slot := &r.slots[n]
+	slot := &l.slots[n]
 	slot.RegTaskID, slot.DispatchTime, slot.FinishTime = token, dispatch, finish
 	n++
-	r.counted(n)
-	if (n+core)%stride == 0 || n == len(r.slots) { // nothing is alive here, so that the call costs no registers above
-		t.afterTasks(r)
+	l.counted(n)
+	if (n+core)%stride == 0 || n == len(l.slots) { // nothing is alive here, so that the call costs no registers above
+		t.afterTasks(core)
 	}
 }
 
-// afterTasks is called every few records, and so also when the buffer is full.
-func (t *Thread) afterTasks(r *records[abi.AicpuTask]) {
-	if r.n < len(r.slots) {
-		prefetch(r.slots, r.n)
+// afterTasks is called every few records, and when the buffer is full.
+func (t *Thread) afterTasks(core int) {
+	l := &t.tasks[core]
+	if l.n < len(l.slots) {
+		prefetch(l.slots, l.n)
 		return
 	}
+	r := &t.cores[core].tasks
 	r.switchBuffer(&t.port)
 	r.bind()
 }
