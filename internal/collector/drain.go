@@ -123,7 +123,7 @@ func (d *drainer) step(q int) bool {
 	}
 	d.flight.add(1)
 	if bp := d.hdr.Backpressure; d.own32(bp+abi.RqFreezeActive) == 0 && d.own32(bp+abi.FqFreezeActive) == 0 {
-		if err := d.topUp(d.port, d.pools[next.pool], d.free); err != nil {
+		if _, err := d.topUp(d.port, d.pools[next.pool], d.free); err != nil {
 			d.transferFailed(err)
 		}
 	}

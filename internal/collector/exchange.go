@@ -51,8 +51,9 @@ type shard struct {
 // goroutine one producer; it is rarely contended.
 type pool struct {
 	poolSpec
-	mu   sync.Mutex
-	lost lost
+	mu    sync.Mutex
+	short atomic.Bool // it was not full when it was topped up last
+	lost  lost
 }
 
 // capacities of the channels of a shard (spec/collector.md §3.3).

@@ -1,7 +1,6 @@
 package collector_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -251,8 +250,6 @@ func TestCountersUnreadable(t *testing.T) {
 	r.again()
 }
 
-var _ = os.Stat
-
 // The same of dep_gen.
 func TestOrderOfDepGenCalls(t *testing.T) {
 	c := newSmallChip(t, setup{})
@@ -275,4 +272,38 @@ func TestOrderOfDepGenCalls(t *testing.T) {
 	if _, err := d.Begin(); err == nil {
 		t.Error("a run was begun after the collector was finalized")
 	}
+}
+
+// A device that drops records does not ask for buffers, and hands nothing over
+// while it has none. It gets what comes back all the same.
+func TestDropPolicyRecovers(t *testing.T) {
+	onBoth(t, setup{cores: 1, policy: producer.Drop}, func(t *testing.T, c *chip) {
+		g := newGate()
+		c.sink = g.sink
+		run := c.begin()
+		c.faults.Add(fault.Rule{Op: fault.Alloc, Err: errBus})
+		r := c.launchRig()
+		r.run(14000) // the host has whatever there was
+		tasks := c.pool(abi.KindAicpuTask, 0)
+		if tasks.Head.DroppedRecordCount == 0 || r.cores[0].Lost() == 0 {
+			t.Error("nothing was dropped")
+		}
+		close(g.open)
+		c.free(abi.KindAicpuTask, 0, 1)
+		c.free(abi.KindAicoreTask, 0, 1)
+		dropped, lost := tasks.Head.DroppedRecordCount, r.cores[0].Lost()
+		for range 3000 {
+			c.free(abi.KindAicpuTask, 0, 1)
+			c.free(abi.KindAicoreTask, 0, 1)
+			r.task(0)
+		}
+		if now := tasks.Head.DroppedRecordCount; now != dropped {
+			t.Errorf("%d more records were dropped although there were buffers", now-dropped)
+		}
+		if now := r.cores[0].Lost(); now > lost+1024 { // until the next rotation
+			t.Errorf("the core lost %d more records, want at most one buffer's", now-lost)
+		}
+		r.flush()
+		r.settle(run)
+	})
 }

@@ -2,6 +2,7 @@ package collector
 
 import (
 	"fmt"
+	"slices"
 
 	"swimlane/internal/abi"
 )
@@ -13,7 +14,7 @@ type replenisher struct {
 	*port
 	hdr    *abi.QueueHeader
 	target []int // per kind
-	short  bool  // the last pass over the free queues ran out of buffers
+	spent  bool  // the memory: one attempt to allocate more is enough for a pass
 	failed bool  // an allocation failed, and that was said
 }
 
@@ -51,11 +52,9 @@ func (r *replenisher) tick() bool {
 	if err != nil {
 		r.growFailed(err)
 	}
-	pushed := 0
-	if r.short { // the device asks once per wait: it may still wait after a freeze that could not help it
-		if pushed, err = r.fillQueues(); err != nil {
-			r.transferFailed(err)
-		}
+	pushed, err := r.refill()
+	if err != nil {
+		r.transferFailed(err)
 	}
 	if err := r.backpressure(); err != nil {
 		r.transferFailed(err)
@@ -130,7 +129,7 @@ func (r *replenisher) fillQueues() (pushed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r.short = false
+	r.spent = false
 	for i, p := range r.pools {
 		if !live(p.kind, p.index) {
 			continue
@@ -147,22 +146,39 @@ func (r *replenisher) fillQueues() (pushed int, err error) {
 // fillQueue tops up one free queue. What has to be allocated for it goes into the
 // lane of its home shard first.
 func (r *replenisher) fillQueue(p *pool, home int) (pushed int, err error) {
-	err = r.topUp(r.port, p, func(kind int) *buffer {
+	return r.topUp(r.port, p, func(kind int) *buffer {
 		b := r.takeAny(kind)
-		if b == nil && !r.short { // one attempt to allocate more is enough for a pass
+		if b == nil && !r.spent {
 			if err := r.grow(home, kind, r.kinds[kind].batch); err != nil {
+				r.spent = true
 				r.growFailed(err)
 			}
 			b = r.takeAny(kind)
 		}
-		if b == nil {
-			r.short = true
-			return nil
-		}
-		pushed++
 		return b
 	})
-	return pushed, err
+}
+
+// refill tops up the free queues that were left short, now that there may be
+// buffers. Nobody else would: a device that waits says so only once, one that
+// drops says nothing, and neither hands over a buffer before it gets one.
+func (r *replenisher) refill() (pushed int, err error) {
+	for _, p := range r.pools {
+		if !p.short.Load() || !r.hasFor(p) {
+			continue
+		}
+		n, err := r.topUp(r.port, p, r.takeAny)
+		pushed += n
+		if err != nil {
+			return pushed, err
+		}
+	}
+	return pushed, nil
+}
+
+// hasFor tells whether there is a free buffer for a pool.
+func (r *replenisher) hasFor(p *pool) bool {
+	return slices.ContainsFunc(r.shards, func(s *shard) bool { return len(s.recycled[p.kind]) > 0 })
 }
 
 // gate is one of the two ways in which the device waits for the host.
@@ -237,14 +253,17 @@ func (r *replenisher) release() error {
 	return nil
 }
 
-// topUp fills a free queue from a source of free buffers, as far as they go.
-func (x *exchange) topUp(p *port, q *pool, from func(kind int) *buffer) error {
+// topUp fills a free queue from a source of free buffers, as far as they go, and
+// tells how many it pushed.
+func (x *exchange) topUp(p *port, q *pool, from func(kind int) *buffer) (pushed int, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	full := false
+	defer func() { q.short.Store(!full) }()
 	l := x.mod.freeQueue()
 	head, err := p.load32(q.queue + l.Head())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for {
 		tail := p.own32(q.queue + l.Tail())
@@ -252,11 +271,12 @@ func (x *exchange) topUp(p *port, q *pool, from func(kind int) *buffer) error {
 			if used > uint32(l.Slots) {
 				x.faults.indices.Add(1)
 			}
-			return nil
+			full = true
+			return pushed, nil
 		}
 		b := from(q.kind)
 		if b == nil {
-			return nil
+			return pushed, nil
 		}
 		b.at.Store(atDevice) // before the device can see it, and hand it over
 		err := p.store64(q.queue+l.Slot(tail), b.addr)
@@ -265,7 +285,8 @@ func (x *exchange) topUp(p *port, q *pool, from func(kind int) *buffer) error {
 		}
 		if err != nil {
 			x.retire(b)
-			return fmt.Errorf("push a free %s buffer: %w", x.kinds[q.kind].name, err)
+			return pushed, fmt.Errorf("push a free %s buffer: %w", x.kinds[q.kind].name, err)
 		}
+		pushed++
 	}
 }
