@@ -52,6 +52,7 @@ type shard struct {
 type pool struct {
 	poolSpec
 	mu    sync.Mutex
+	next  *buffer     // it could not be pushed: the next push tries it again
 	short atomic.Bool // it was not full when it was topped up last
 	lost  lost
 }

@@ -327,7 +327,7 @@ func TestFailingCopies(t *testing.T) {
 // Words that cannot be moved are tried again: once costs nothing; always costs
 // what it says, and the end comes all the same.
 func TestFailingWords(t *testing.T) {
-	const tasks = 4000 // the pools' own buffers hold so many of both kinds
+	const tasks = 4000 // the free queues hold buffers for so many of both kinds
 	for _, w := range []struct {
 		name string
 		op   fault.Op
@@ -343,11 +343,10 @@ func TestFailingWords(t *testing.T) {
 	} {
 		for _, always := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/always=%v", w.name, always), func(t *testing.T) {
-				s := setup{shadow: true, cores: 1, threads: 1, shards: 1, depths: collector.DefaultDepths()}
-				if always {
-					s.policy = producer.Drop // a device that waits would wait for its limit
-				}
-				c := newSmallChip(t, s)
+				c := newSmallChip(t, setup{
+					shadow: true, cores: 1, threads: 1, shards: 1, depths: collector.DefaultDepths(),
+					waiting: producer.Waiting{Timeout: 20 * time.Millisecond, Deadline: 20 * time.Millisecond},
+				})
 				run := c.begin()
 				r := c.launchRig()
 				rule := fault.Rule{Err: errBus}
@@ -355,12 +354,16 @@ func TestFailingWords(t *testing.T) {
 					rule.Nth = 1
 				}
 				off, size := w.at(c)
+				before, _ := c.memory.InUse()
 				c.faults.Add(c.word(w.op, off, size, rule))
 				r.run(tasks)
 				r.flush()
 				o := r.settle(run)
-				if o.Faults.Transfers == 0 {
-					t.Error("no failing transfer is counted")
+				if o.Faults.Transfers == 0 || o.Faults.Retired != 0 {
+					t.Errorf("faults %+v, want failed transfers, and no buffer out of use", o.Faults)
+				}
+				if after, _ := c.memory.InUse(); after > before+2 { // a lane of each kind may have been short once
+					t.Errorf("%d allocations, and %d at the start: failing transfers use buffers up", after, before)
 				}
 				want := collector.Account{Total: tasks, Collected: tasks}
 				switch {

@@ -9,6 +9,7 @@ func (x *exchange) reclaim(p *port, reset func(p *port, pool uint64) error) erro
 	queued := map[uint64]bool{}
 	l := x.mod.freeQueue()
 	for _, q := range x.pools {
+		q.next = nil
 		head, err := p.load32(q.queue + l.Head())
 		if err != nil {
 			return err

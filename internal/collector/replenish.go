@@ -178,7 +178,9 @@ func (r *replenisher) refill() (pushed int, err error) {
 
 // hasFor tells whether there is a free buffer for a pool.
 func (r *replenisher) hasFor(p *pool) bool {
-	return slices.ContainsFunc(r.shards, func(s *shard) bool { return len(s.recycled[p.kind]) > 0 })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next != nil || slices.ContainsFunc(r.shards, func(s *shard) bool { return len(s.recycled[p.kind]) > 0 })
 }
 
 // gate is one of the two ways in which the device waits for the host.
@@ -274,19 +276,21 @@ func (x *exchange) topUp(p *port, q *pool, from func(kind int) *buffer) (pushed 
 			full = true
 			return pushed, nil
 		}
-		b := from(q.kind)
-		if b == nil {
+		if q.next == nil {
+			q.next = from(q.kind)
+		}
+		if q.next == nil {
 			return pushed, nil
 		}
-		b.at.Store(atDevice) // before the device can see it, and hand it over
-		err := p.store64(q.queue+l.Slot(tail), b.addr)
+		q.next.at.Store(atDevice) // before the device can see it, and hand it over
+		err := p.store64(q.queue+l.Slot(tail), q.next.addr)
 		if err == nil {
 			err = p.store32(q.queue+l.Tail(), tail+1)
 		}
 		if err != nil {
-			x.retire(b)
 			return pushed, fmt.Errorf("push a free %s buffer: %w", x.kinds[q.kind].name, err)
 		}
+		q.next = nil
 		pushed++
 	}
 }
