@@ -311,7 +311,7 @@ func TestCountBeyondCapacity(t *testing.T) {
 		abi.TaskTiming: {abi.KindAicoreTask}, // more of them than of the others fit into a buffer
 		abi.OrchPhases: {abi.KindAicpuTask, abi.KindSchedPhase, abi.KindOrchPhase},
 	} {
-		onBoth(t, setup{level: level}, func(t *testing.T, c *chip) {
+		onBoth(t, setup{level: level, sink: discard}, func(t *testing.T, c *chip) {
 			run := c.begin()
 			r := c.launchRig()
 			for _, kind := range kinds {

@@ -133,10 +133,10 @@ func TestFailingStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := c.launchRig()
-		r.run(5000)
+		r.run(1100)
 		r.flush()
 		o := r.settle(run)
 		r.silent(o)
-		r.checkTasks(o.Capture, 5000)
+		r.checkTasks(o.Capture, 1100)
 	}
 }

@@ -22,6 +22,7 @@ type valve struct {
 func (c *chip) valve() *valve {
 	v := &valve{}
 	v.opened.L = &v.mu
+	c.t.Cleanup(func() { v.set(false) }) // before the collector ends
 	for q := range c.threads {
 		c.faults.Add(c.word(fault.FromDevice, c.host.Layout().Tail(q), 4, fault.Rule{Before: func(fault.Call) {
 			v.mu.Lock()

@@ -280,7 +280,7 @@ func TestFailingCopies(t *testing.T) {
 	for position := 1; position <= buffers; position++ {
 		for _, always := range []bool{false, true} {
 			for _, count := range []bool{false, true} { // fails too
-				if count && !always {
+				if count && (!always || position != 3) {
 					continue
 				}
 				t.Run(fmt.Sprintf("buffer %d/always=%v/count=%v", position, always, count), func(t *testing.T) {
