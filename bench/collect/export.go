@@ -110,10 +110,11 @@ func soak(cfg config) error {
 		for _, kind := range cfg.kinds {
 			for _, pools := range cfg.pools {
 				j := job{transport: transport, kind: kind, pools: pools, records: cfg.soak, shards: cfg.shards, policy: cfg.policy}
-				r, err := j.run()
+				all, err := j.run(1)
 				if err != nil {
 					return fmt.Errorf("%s, %s records, %d pools: %w", transport, kind, pools, err)
 				}
+				r := all[0]
 				fmt.Printf("%s, %s records, %d pools: %d collected, %d lost, checksum ok, %.1f s, %.1f M records/s, %d stalls of %.1f ms\n",
 					transport, kind, pools, r.collected, r.lost, r.wall.Seconds(), r.rate()/1e6, r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3)
 			}

@@ -27,21 +27,34 @@ type result struct {
 	job
 	wall      time.Duration // from the first store to the last callback
 	deviceCPU time.Duration // of the device thread, stalls included
-	stallCPU  time.Duration // of these, spent waiting
 	hostCPU   time.Duration // of all other threads
+	best      float64       // records/s of the fastest run
 	stalls    producer.Stalls
 	inFlight  int // the most buffers between the device's hand-over and the callback's end
 	collected uint64
 	lost      uint64
-	loopCPU   time.Duration // of what the device thread does beside the writer that is measured
-	copyRate  float64       // records/s of a plain copy of the same bytes
-	storeNs   float64       // CPU ns per record of plain stores in the same order
-	shareNs   float64       // CPU ns of the AICPU per record of a core
+	copyRate  float64 // records/s of a plain copy of the same bytes
+
+	// CPU ns per record of the device thread, without its waits.
+	allNs   float64 // everything
+	loopNs  float64 // the load generator's loop without a writer
+	idleNs  float64 // with the AICPU's part of a core's record, and without the core's
+	storeNs float64 // plain stores in the same order
 }
 
-func (r *result) rate() float64     { return float64(r.collected) / r.wall.Seconds() }
-func (r *result) deviceNs() float64 { return perRecord(r.deviceCPU-r.stallCPU-r.loopCPU, r.records) }
-func (r *result) hostNs() float64   { return perRecord(r.hostCPU, r.records) }
+func (r *result) rate() float64   { return float64(r.collected) / r.wall.Seconds() }
+func (r *result) hostNs() float64 { return perRecord(r.hostCPU, r.records) }
+
+// deviceNs is the writer of the records alone.
+func (r *result) deviceNs() float64 {
+	if r.kind == "aicore" {
+		return r.allNs - r.idleNs
+	}
+	return r.allNs - r.loopNs
+}
+
+// shareNs is the AICPU's part of a core's record.
+func (r *result) shareNs() float64 { return max(r.idleNs-r.loopNs, 0) }
 
 func perRecord(d time.Duration, records int) float64 {
 	return float64(d.Nanoseconds()) / float64(records)
@@ -50,10 +63,10 @@ func perRecord(d time.Duration, records int) float64 {
 func (r *result) print() {
 	share := ""
 	if r.kind == "aicore" {
-		share = fmt.Sprintf("%.2f", r.shareNs)
+		share = fmt.Sprintf("%.2f", r.shareNs())
 	}
-	fmt.Printf("| %s | %s | %d | %.2f | %s | %.2f | %d | %.1f | %.1f | %.2f | %d | %d | %d | %.0f |\n",
-		r.transport, r.kind, r.pools, r.deviceNs(), share, r.storeNs, r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3, r.rate()/1e6, r.hostNs(),
+	fmt.Printf("| %s | %s | %d | %.2f | %s | %.2f | %d | %.1f | %.1f | %.1f | %.2f | %d | %d | %d | %.0f |\n",
+		r.transport, r.kind, r.pools, r.deviceNs(), share, r.storeNs, r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3, r.best/1e6, r.rate()/1e6, r.hostNs(),
 		r.inFlight, r.collected, r.lost, r.copyRate/1e6)
 }
 
@@ -83,11 +96,11 @@ type sink struct {
 	_       [48]byte
 }
 
-func (j *job) run() (r result, err error) {
-	r.job = *j
+// run measures the job several times, on one collector.
+func (j *job) run(times int) (all []result, err error) {
 	dev, mem, err := j.device()
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	defer dev.Close()
 	c, err := collector.New(collector.Options{
@@ -95,28 +108,38 @@ func (j *job) run() (r result, err error) {
 		Threads: max(j.shards, 2),
 	})
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	defer c.Finalize()
 	// A first run touches all memory and lets the buffers spread; it does not count.
 	warm := *j
 	warm.records = min(j.records, j.pools*warmPerPool)
-	if err := warm.measure(dev.Space(), c, &r); err != nil {
+	if err := warm.measure(dev.Space(), c, new(result)); err != nil {
+		return nil, err
+	}
+	for range times {
+		r, err := j.once(dev.Space(), c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func (j *job) once(space abi.Space, c *collector.Swimlane) (result, error) {
+	r := result{job: *j}
+	if err := j.measure(space, c, &r); err != nil {
 		return r, err
 	}
-	r = result{job: *j}
-	if err := j.measure(dev.Space(), c, &r); err != nil {
-		return r, err
-	}
-	r.loopCPU = j.loop()
+	r.loopNs, r.best = j.loop(), r.rate()
 	if j.kind == "aicore" { // on a device the two writers run on processors of their own
 		share, own := *j, result{}
 		share.idle = true
-		if err := share.measure(dev.Space(), c, &own); err != nil {
+		if err := share.measure(space, c, &own); err != nil {
 			return r, err
 		}
-		r.shareNs = perRecord(own.deviceCPU-own.stallCPU-r.loopCPU, r.records)
-		r.loopCPU = own.deviceCPU - own.stallCPU
+		r.idleNs = own.allNs
 	}
 	r.copyRate, r.storeNs = j.plainCopy(), j.plainStores()
 	return r, nil
@@ -216,7 +239,7 @@ func (j *job) produce(space abi.Space, c *collector.Swimlane, r *result) (err er
 		from := threadCPU()
 		j.write(d)
 		r.deviceCPU = threadCPU() - from
-		r.stallCPU = stalled
+		r.allNs = perRecord(r.deviceCPU-stalled, j.records)
 		r.stalls = d.Thread(0).Stalls()
 	}()
 	<-done
@@ -233,17 +256,12 @@ func (j *job) write(d *producer.Device) {
 }
 
 // loop is what the loop takes without a writer.
-func (j *job) loop() (least time.Duration) {
+func (j *job) loop() float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for range 3 {
-		from := threadCPU()
-		j.write(nil)
-		if took := threadCPU() - from; least == 0 || took < least {
-			least = took
-		}
-	}
-	return least
+	from := threadCPU()
+	j.write(nil)
+	return perRecord(threadCPU()-from, j.records)
 }
 
 // aicpu writes the scheduler's records.

@@ -73,18 +73,16 @@ func (t *Thread) task(core int, token uint32, dispatch, finish uint64) {
 	slot.RegTaskID, slot.DispatchTime, slot.FinishTime = token, dispatch, finish
 	n++
 	l.counted(n)
-	if (n+core)%stride == 0 || n == len(l.slots) { // nothing is alive here, so that the call costs no registers above
-		t.afterTasks(core)
+	// The calls come last, when nothing is alive any more that they would cost
+	// registers above.
+	if n == len(l.slots) {
+		t.fullTasks(core)
+	} else if (n+core)%stride == 0 {
+		prefetch(l.slots, n)
 	}
 }
 
-// afterTasks is called every few records, and when the buffer is full.
-func (t *Thread) afterTasks(core int) {
-	l := &t.tasks[core]
-	if l.n < len(l.slots) {
-		prefetch(l.slots, l.n)
-		return
-	}
+func (t *Thread) fullTasks(core int) {
 	r := &t.cores[core].tasks
 	r.switchBuffer(&t.port)
 	r.bind()
