@@ -243,8 +243,7 @@ func TestStallsOfAllThreads(t *testing.T) {
 	h.bp().FqFreezeActive.Store(1)
 	d.Thread(0).Task(0, 1, 2, 3)
 	d.Thread(2).Task(1, 1, 2, 3)
-	d.Thread(2).Task(1, 2, 4, 5)
-	if s := d.Stalls(); s.Count != 3 || s.Total.Seconds() != 90 || len(s.Kept) != 3 || s.Kept[0].Cause != producer.FreeQueue {
-		t.Errorf("stalls %+v, want three of 30 s each", s)
+	if s := d.Stalls(); s.Count != 2 || s.Total.Seconds() != 60 || len(s.Kept) != 2 || s.Kept[1].Cause != producer.FreeQueue {
+		t.Errorf("stalls %+v, want two of 30 s each", s)
 	}
 }

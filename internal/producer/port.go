@@ -17,6 +17,10 @@ type port struct {
 	bp         *abi.Backpressure
 	stalls     Stalls
 	faults     faults
+	// alone: the host left a wait unanswered. Nothing is waited for again until a
+	// queue shows that it lives; else a device without a host would wait out the
+	// limit at every record.
+	alone bool
 }
 
 func newPort(w Waiting, region abi.Mem, h *abi.QueueHeader, queue int) port {
@@ -55,12 +59,13 @@ func (p *port) space() (tail uint32, free bool) {
 // waitSpace waits for a free entry, also while a freeze is active.
 func (p *port) waitSpace() (tail uint32, ok bool) {
 	if tail, ok = p.space(); ok {
+		p.alone = false
 		return tail, true
 	}
 	if head, size := p.head.Load(), uint32(len(p.entries)); head >= size || tail >= size {
 		p.faults.add("ready queue %d has head %d and tail %d: expected both below %d; it counts as full", p.queue, head, tail, size)
 	}
-	if p.Policy == Drop {
+	if p.Policy == Drop || p.alone {
 		return 0, false
 	}
 	p.bp.RqContended.Store(1) // once per wait
@@ -75,7 +80,7 @@ func (p *port) waitSpace() (tail uint32, ok bool) {
 
 // passGate parks the writer while the host drains the ready queues.
 func (p *port) passGate() {
-	if p.bp.RqFreezeActive.Load() == 0 {
+	if p.bp.RqFreezeActive.Load() == 0 || p.alone {
 		return
 	}
 	start, limit := p.Now(), min(p.Timeout, p.Deadline)
@@ -93,12 +98,13 @@ func (p *port) passGate() {
 // is active; the timeout runs only while it waits for the freeze to end.
 func (p *port) waitFree(q *abi.FreeQueue) bool {
 	if queued(q) {
+		p.alone = false
 		return true
 	}
 	if head, tail := q.Head.Load(), q.Tail.Load(); tail-head > abi.SlotCount {
 		p.faults.add("a free queue has head %d and tail %d: expected at most %d between them; it counts as empty", head, tail, abi.SlotCount)
 	}
-	if p.Policy == Drop {
+	if p.Policy == Drop || p.alone {
 		return false
 	}
 	p.bp.FqContended.Store(1) // once per wait
@@ -139,6 +145,7 @@ func queued(q *abi.FreeQueue) bool {
 func (p *port) end(c Cause, start time.Time, gaveUp bool) {
 	length := p.Now().Sub(start)
 	p.stalls.add(Stall{Cause: c, Start: start, Length: length, GaveUp: gaveUp})
+	p.alone = gaveUp
 	if gaveUp {
 		p.faults.add("the host left the %s of thread %d waiting for %v: it may have stopped, or it needs more buffers", c, p.queue, length)
 	}
