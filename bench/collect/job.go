@@ -187,7 +187,13 @@ func (j *job) measure(space abi.Space, c *collector.Swimlane, r *result) error {
 	if j.idle {
 		return nil
 	}
+	if r.collected > uint64(j.records) {
+		return fmt.Errorf("%d records came: expected %d", r.collected, j.records)
+	}
 	r.lost = uint64(j.records) - r.collected
+	if r.lost > 0 && j.policy == "block" {
+		return fmt.Errorf("%d of %d records are lost although the device waits", r.lost, j.records)
+	}
 	if want := j.expected(); r.lost == 0 && sum != want {
 		return fmt.Errorf("the checksum of %d records is %#x: expected %#x", r.collected, sum, want)
 	}

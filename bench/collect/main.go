@@ -104,7 +104,7 @@ func words(flag, list string, known ...string) ([]string, error) {
 
 // bars of the capture path.
 const (
-	maxProducerNs = 5    // CPU ns per record of a writer, without stalls; more where bare stores take more
+	maxProducerNs = 5    // CPU ns per record of a writer, without stalls
 	minRate       = 50e6 // records/s, best run, from the device's store to the callback, one shard
 	minExport     = 300  // MB/s of JSON
 	maxRetained   = 1.1  // memory of kept records over their bytes
