@@ -20,12 +20,12 @@ const (
 )
 
 func (p AnchorProvider) String() string {
-	return [...]string{"unavailable", "acl_event", "sim_syscnt"}[p]
+	return nameOf(p, "unavailable", "acl_event", "sim_syscnt")
 }
 
 // RawUnit is the unit of the provider's timestamps.
 func (p AnchorProvider) RawUnit() string {
-	return [...]string{"unknown", "device_uptime_us", "syscnt_cycles"}[p]
+	return nameOf(p, "unknown", "device_uptime_us", "syscnt_cycles")
 }
 
 // cycles turns a timestamp of the provider into cycles of the device, 0 if that
@@ -59,7 +59,15 @@ const (
 )
 
 func (s AnchorStage) String() string {
-	return [...]string{"none", "create_stream", "create_event", "record_event", "synchronize_event", "get_timestamp"}[s]
+	return nameOf(s, "none", "create_stream", "create_event", "record_event", "synchronize_event", "get_timestamp")
+}
+
+// nameOf is the name of a value; values that do not exist are all unknown.
+func nameOf[T ~uint8](v T, names ...string) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return "unknown"
 }
 
 // AnchorSample is the device's clock between two looks at the host's.

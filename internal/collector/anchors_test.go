@@ -167,6 +167,8 @@ func TestMetadataKeys(t *testing.T) {
 	}{
 		"plain":               {func(*collector.Capture) {}, [][]string{always, {"capture_accounting"}}},
 		"strict":              {func(c *collector.Capture) { c.Strict, c.CoCaptured = true, []string{"pmu"} }, [][]string{always}},
+		"boot id with _":      {func(c *collector.Capture) { c.Host, c.BootID = new(collector.HostPhases), "a_1" }, [][]string{always, ofHost, {"capture_accounting"}}},
+		"boot id with quote":  {func(c *collector.Capture) { c.Host, c.BootID = new(collector.HostPhases), `a"` }, [][]string{always, ofHost, {"capture_accounting"}}},
 		"boot id alone":       {func(c *collector.Capture) { c.BootID = "a-1" }, [][]string{always, {"capture_accounting"}}},
 		"threads":             {func(c *collector.Capture) { c.CoreToThread = []int8{-1} }, [][]string{always, {"core_to_thread", "capture_accounting"}}},
 		"others":              {func(c *collector.Capture) { c.CoCaptured = []string{"pmu"} }, [][]string{always, {"capture_accounting", "co_captured"}}},

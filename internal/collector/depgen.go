@@ -129,7 +129,7 @@ type DepGenRun struct {
 	life[DepGenOutcome]
 	d       *DepGen
 	buffers []abi.Mem // copies, of the collector goroutine until the stop
-	tally   poolTally
+	records uint64    // that have come
 }
 
 // Begin arms a run; the one before it must have been stopped.
@@ -165,8 +165,7 @@ func (r *DepGenRun) take(h *handoff) {
 	copied := abi.NewMem(spec.buffer.Records + len(records))
 	copy(copied, h.buf.host[:len(copied)])
 	r.buffers = append(r.buffers, copied)
-	r.tally.note(h.seq)
-	r.tally.records += uint64(len(records) / spec.buffer.RecordSize)
+	r.records += uint64(len(records) / spec.buffer.RecordSize)
 }
 
 // DepGenOutcome is what became of a run.
@@ -205,12 +204,12 @@ func (r *DepGenRun) settle() *DepGenOutcome {
 	d, ex := r.d, r.d.ex
 	o := &DepGenOutcome{form: d.opt.Form, buffers: r.buffers, Faults: ex.faults.since(r.before)}
 	if r.state != stopped {
-		return o
+		ex.writeOff()
 	}
 	capacity := uint64(ex.kinds[0].buffer.Capacity)
 	q, adrift := ex.pools[0], &ex.lost[0]
 	k := poolCount{
-		collected:   r.tally.records,
+		collected:   r.records,
 		hostLost:    q.lost.records.Swap(0) + adrift.records.Swap(0),
 		mayHaveLost: (q.lost.buffers.Swap(0) + adrift.buffers.Swap(0)) * capacity,
 	}
@@ -232,11 +231,17 @@ func (r *DepGenRun) reconcile(o *DepGenOutcome, k *poolCount, said *notices) {
 	overflow := uint64(state.TotalOverflowRecordCount)
 	o.Submits = uint64(state.TotalRecordCount)
 	k.total, k.dropped = o.Submits+overflow, uint64(state.DroppedRecordCount)
-	k.active = state.CurrentBufPtr.Load() != 0 && !r.tally.handedOver(state.CurrentBufSeq.Load())
-	if k.active {
+	p := newPort(&r.d.region)
+	queued, err := r.ex.queued(p)
+	if err != nil {
+		said.add(Error, depGenReconcile+"%v", err)
+	}
+	if k.active = state.CurrentBufPtr.Load() != 0; k.active {
 		if b, err := r.d.mem.buffer(state.CurrentBufPtr.Load()); err != nil {
 			said.add(Error, depGenReconcile+"the active buffer: %v", err)
-		} else if count, err := newPort(&r.d.region).count(b, &r.ex.kinds[0].buffer); err != nil {
+		} else if b.handedOver(queued) {
+			k.active = false
+		} else if count, err := p.count(b, &r.ex.kinds[0].buffer); err != nil {
 			said.add(Error, depGenReconcile+"%v", err)
 		} else if count > 0 {
 			k.unflushed = min(uint64(count), uint64(r.ex.kinds[0].buffer.Capacity))
@@ -253,5 +258,5 @@ func (r *DepGenRun) reconcile(o *DepGenOutcome, k *poolCount, said *notices) {
 	} else if k.dropped+k.unflushed == 0 {
 		said.add(Info, depGenReconcile+"counts match (collected=%d, dropped=%d, device_total=%d, overflow=%d)", k.collected, k.dropped, o.Submits, overflow)
 	}
-	o.Clean = silent == 0 && k.dropped == 0 && k.unflushed == 0
+	o.Clean = r.state == stopped && silent == 0 && k.dropped == 0 && k.unflushed == 0 // nobody took what a host that was not started was given
 }

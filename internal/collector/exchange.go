@@ -178,8 +178,8 @@ func (x *exchange) start() error {
 	if _, err := r.fillQueues(); err != nil {
 		return err
 	}
-	if _, err := r.fillLanes(); err != nil {
-		return err
+	if _, err := r.fillLanes(); err != nil { // the free queues are full, which is what a run needs
+		r.growFailed(err)
 	}
 	for _, s := range x.shards {
 		s.handoff = make(chan handoff, x.handoff)

@@ -37,7 +37,7 @@ func (c *Capture) check() error {
 	case c.Host != nil && n[abi.KindOrchPhase] > 0:
 		return ErrMixedClocks
 	}
-	return checkNames(append([]string{c.Runtime, c.BootID}, c.CoCaptured...))
+	return checkNames(append([]string{c.Runtime}, c.CoCaptured...))
 }
 
 // checkNames refuses names that could not stand in the file as they are.

@@ -295,8 +295,8 @@ func TestGuards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kernels := []collector.KernelRow{{Task: 1, Start: 1, End: 2}}
-	timings := []collector.TimingRow{{Task: 1, Dispatch: 1, Finish: 2}}
+	kernels := twoKernels()
+	timings := twoTimings()
 	for what, test := range map[string]struct {
 		make func() *collector.Capture
 		is   error
@@ -361,8 +361,8 @@ func TestGuards(t *testing.T) {
 			c.Clock = collector.NewClockCorrelation(collector.ProviderSimSyscnt, abi.A5)
 		},
 		"a host phase":    func(c *collector.Capture) { c.Host = &collector.HostPhases{Pool: 1} },
-		"no kernels":      func(c *collector.Capture) { set(c.Sections.SetAicoreTasks(nil)) },
-		"no timings":      func(c *collector.Capture) { set(c.Sections.SetSchedulerTasks(nil)) },
+		"no kernels":      func(c *collector.Capture) { set(c.Sections.SetAicoreTasks(collector.KernelColumns{})) },
+		"no timings":      func(c *collector.Capture) { set(c.Sections.SetSchedulerTasks(collector.TimingColumns{})) },
 		"no lifecycle":    func(c *collector.Capture) { set(c.Sections.SetLifecycle(nil)) },
 		"no core streams": func(c *collector.Capture) { set(c.Sections.SetSchedulerRecords(nil)) },
 	} {

@@ -321,15 +321,16 @@ func TestRuntimeSections(t *testing.T) {
 			t.Errorf("without sections: %v", err)
 		}
 		s := &o.Capture.Sections
-		errs := []error{s.SetAicoreTasks([]collector.KernelRow{{Core: 0, Task: 0, Start: 1000, End: 1500, Receive: 28}, {Core: 2, Task: 1, Start: 1700, End: 1900}})}
+		errs := []error{s.SetAicoreTasks(twoKernels())}
 		if level >= 2 {
 			errs = append(errs,
-				s.SetSchedulerTasks([]collector.TimingRow{{Core: 0, Task: 0, Dispatch: 960, Finish: 1510}, {Core: 2, Task: 1, Dispatch: 1650, Finish: 1950}}),
+				s.SetSchedulerTasks(twoTimings()),
 				s.SetLifecycle([]collector.LifecycleRow{{Thread: 1, Times: [14]uint64{1, 2, 0, 0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}}}))
 		}
 		if level >= 3 {
-			errs = append(errs, s.SetSchedulerRecords([]collector.CoreStream{{Scheduler: 0, Worker: 2, PhysicalCore: 54, Records: []collector.CorePhase{
-				{Start: 900, End: 910, Loop: 1, Kind: collector.CoreStateProbe, Tasks: 1}, {Start: 910, End: 960, Loop: 1, Kind: collector.CoreDispatch, Tasks: 1},
+			errs = append(errs, s.SetSchedulerRecords([]collector.CoreStream{{Scheduler: 0, Worker: 2, PhysicalCore: 54, Phases: collector.CorePhaseColumns{
+				Start: []uint64{900, 910}, End: []uint64{910, 960}, Loop: []uint64{1, 1}, Tasks: []uint64{1, 1}, Task: []uint64{0, 0},
+				Kind: []collector.CorePhaseKind{collector.CoreStateProbe, collector.CoreDispatch},
 			}}}))
 		}
 		if err := errors.Join(errs...); err != nil {

@@ -74,18 +74,21 @@ func (m *mapping) allocate(size int) (*block, error) {
 	return b, nil
 }
 
-// register is the device's own way of showing memory to the host, or the default:
-// a shadow whose zeros are pushed to the device.
-func (m *mapping) register(addr uint64, size int) (abi.Mem, error) {
-	if m.mem.Register != nil {
-		host, err := m.mem.Register(addr, size)
-		if err == nil && len(host) != size {
-			err = fmt.Errorf("%d bytes were asked for, and %d came", size, len(host))
-		}
-		return host, err
+// register is the device's own way of showing memory to the host, or the default,
+// a shadow. The zeros of a shadow are pushed to the device.
+func (m *mapping) register(addr uint64, size int) (host abi.Mem, err error) {
+	if m.mem.Register == nil {
+		host = abi.NewMem(size)
+	} else if host, err = m.mem.Register(addr, size); err != nil {
+		return nil, err
+	} else if len(host) != size {
+		return nil, fmt.Errorf("%d bytes were asked for, and %d came", size, len(host))
 	}
-	shadow := abi.NewMem(size)
-	return shadow, m.mem.CopyToDevice(addr, shadow)
+	if m.mem.CopyToDevice == nil {
+		return host, nil
+	}
+	clear(host)
+	return host, m.mem.CopyToDevice(addr, host)
 }
 
 // change publishes a new table made from a copy of the old one.

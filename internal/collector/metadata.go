@@ -17,7 +17,7 @@ func (c *Capture) writeMetadata(o *output) {
 	if c.Host != nil {
 		c.writeHost(o)
 	}
-	if c.BootID != "" && (c.Host != nil || c.Clock != nil) {
+	if c.BootID != "" && plain(c.BootID, "-") && (c.Host != nil || c.Clock != nil) {
 		o.key("host_clock_domain_id")
 		o.text(`"linux-boot-id:` + c.BootID + `"`)
 	}

@@ -32,7 +32,12 @@ func (r *Run) settle() *Outcome {
 	counts := make([]poolCount, len(ex.pools))
 	leftovers := make([]int, abi.Kinds)
 	var dispatched []uint32
+	var queued map[uint64]bool
 	if counted {
+		var err error
+		if queued, err = ex.queued(p); err != nil {
+			said.add(Error, "ChipSwimlane reconcile: %v", err)
+		}
 		dispatched = make([]uint32, c.opt.Cores)
 		for i, q := range ex.pools {
 			head := abi.View[abi.ActiveHead](c.region.host, q.pool)
@@ -56,7 +61,7 @@ func (r *Run) settle() *Outcome {
 		k.collected = uint64(capture.records.count(abi.Kind(q.kind), q.index))
 		for _, s := range r.shards {
 			t := &s.pools[i]
-			k.collected += t.records + t.upTo(limit(dispatched, uint32(q.index), t.last))
+			k.collected += t.records + t.upTo(limitOf(dispatched, uint32(q.index), t.last))
 		}
 		k.hostLost = q.lost.records.Swap(0)
 		k.mayHaveLost = q.lost.buffers.Swap(0) * uint64(ex.kinds[q.kind].buffer.Capacity)
@@ -64,7 +69,7 @@ func (r *Run) settle() *Outcome {
 			k.total = k.collected + k.hostLost
 		}
 		if k.active {
-			if r.leftover(p, i, q, k, &said) {
+			if r.leftover(p, q, k, queued, &said) {
 				leftovers[q.kind]++
 			}
 		}
@@ -119,16 +124,18 @@ func (r *Run) phaseMetadata(capture *Capture, said *notices) {
 }
 
 // leftover looks into the buffer that a pool was filling when the device stopped.
-func (r *Run) leftover(p *port, pool int, q *pool, k *poolCount, said *notices) bool {
+func (r *Run) leftover(p *port, q *pool, k *poolCount, queued map[uint64]bool, said *notices) bool {
 	head := abi.View[abi.ActiveHead](r.c.region.host, q.pool)
-	seq := head.CurrentBufSeq.Load()
-	for _, s := range r.shards {
-		if s.pools[pool].handedOver(seq) { // handed over, and not cleared any more
-			k.active = false
-			return false
-		}
-	}
 	kind := abi.Kind(q.kind)
+	b, err := r.c.mem.buffer(head.CurrentBufPtr.Load())
+	if err != nil {
+		said.add(Error, "ChipSwimlane reconcile: %s %d: the active %s buffer: %v", buckets[kind].unit, q.index, buckets[kind].name, err)
+		return false
+	}
+	if b.handedOver(queued) {
+		k.active = false
+		return false
+	}
 	left := func(addr uint64, count uint32) bool {
 		if count > 0 {
 			said.add(Error, "ChipSwimlane reconcile: %s %d has un-flushed %s buffer (current_buf_ptr=0x%x, count=%d) after stop() — device flush failed",
@@ -139,12 +146,7 @@ func (r *Run) leftover(p *port, pool int, q *pool, k *poolCount, said *notices) 
 	if kind == abi.KindAicoreTask {
 		// The device stamps its count only when it hands the buffer over, and does
 		// not count dispatches by buffer: what is missing is in there.
-		return left(head.CurrentBufPtr.Load(), limit([]uint32{uint32(k.total)}, 0, seq))
-	}
-	b, err := r.c.mem.buffer(head.CurrentBufPtr.Load())
-	if err != nil {
-		said.add(Error, "ChipSwimlane reconcile: %s %d: the active %s buffer: %v", buckets[kind].unit, q.index, buckets[kind].name, err)
-		return false
+		return left(b.addr, limit(uint32(k.total), head.CurrentBufSeq.Load()))
 	}
 	count, err := p.count(b, &abi.Buffers[kind])
 	if err != nil {
@@ -238,7 +240,7 @@ func (r *Run) readHeld(said *notices) {
 			if err := p.pull(h.buf); err != nil {
 				said.add(Warning, "a buffer with missing records cannot be read again: %v", err)
 			} else {
-				r.shards[i].store.add(abi.Kind(h.kind), h.index, h.seq, h.records(&ex.kinds[h.kind]))
+				r.shards[i].store.replace(h.index, h.seq, h.records(&ex.kinds[h.kind]))
 			}
 			ex.put(i, h.buf)
 		}

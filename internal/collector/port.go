@@ -132,6 +132,17 @@ func (p *port) count(b *buffer, spec *abi.Buffer) (uint32, error) {
 	return binary.LittleEndian.Uint32(w), nil
 }
 
+// pushBlock writes a whole allocation. Only while the device does not run.
+func (p *port) pushBlock(b *block) error {
+	if p.shared() {
+		return nil
+	}
+	if err := p.mem.CopyToDevice(b.addr, b.host); err != nil {
+		return fmt.Errorf("write %d bytes at device address %#x: %w", len(b.host), b.addr, err)
+	}
+	return nil
+}
+
 // push writes n bytes of the host's image. Only while the device does not run.
 func (p *port) push(off uint64, n int) error {
 	if p.shared() {

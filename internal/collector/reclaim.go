@@ -6,7 +6,10 @@ package collector
 // reset. Buffers in free queues stay there. A freeze that nobody ended, and a call
 // for one, end here.
 func (x *exchange) reclaim(p *port, reset func(p *port, pool uint64) error) error {
-	queued := map[uint64]bool{}
+	queued, err := x.queued(p)
+	if err != nil {
+		return err
+	}
 	l := x.mod.freeQueue()
 	for _, q := range x.pools {
 		q.next = nil
@@ -14,15 +17,10 @@ func (x *exchange) reclaim(p *port, reset func(p *port, pool uint64) error) erro
 		if err != nil {
 			return err
 		}
-		tail := p.own32(q.queue + l.Tail())
-		if tail-head > uint32(l.Slots) { // a head that cannot be: begin anew behind it
-			tail = head
-			if err := p.store32(q.queue+l.Tail(), tail); err != nil {
+		if p.own32(q.queue+l.Tail())-head > uint32(l.Slots) { // a head that cannot be: begin anew behind it
+			if err := p.store32(q.queue+l.Tail(), head); err != nil {
 				return err
 			}
-		}
-		for ; head != tail; head++ {
-			queued[p.host.Word64(q.queue+l.Slot(head)).Load()] = true
 		}
 		if err := p.store64(q.current, 0); err != nil {
 			return err
@@ -51,6 +49,32 @@ func (x *exchange) reclaim(p *port, reset func(p *port, pool uint64) error) erro
 		}
 	}
 	return nil
+}
+
+// queued are the addresses of the buffers in free queues.
+func (x *exchange) queued(p *port) (map[uint64]bool, error) {
+	out := map[uint64]bool{}
+	l := x.mod.freeQueue()
+	for _, q := range x.pools {
+		head, err := p.load32(q.queue + l.Head())
+		if err != nil {
+			return out, err
+		}
+		tail := p.own32(q.queue + l.Tail())
+		if tail-head > uint32(l.Slots) { // nobody can say what is in it
+			continue
+		}
+		for ; head != tail; head++ {
+			out[p.host.Word64(q.queue+l.Slot(head)).Load()] = true
+		}
+	}
+	return out, nil
+}
+
+// handedOver tells whether the device, which has stopped, gave a buffer back that
+// it still names as the one it was filling.
+func (b *buffer) handedOver(queued map[uint64]bool) bool {
+	return b.at.Load() != atDevice || queued[b.addr]
 }
 
 // rewind empties a ready queue whose indices are out of range, or that still

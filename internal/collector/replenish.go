@@ -218,7 +218,7 @@ func (r *replenisher) backpressure() error {
 		if err := r.store32(bp+g.contended, 0); err != nil {
 			return err
 		}
-		r.log.printf(Info, "%s: DFX backpressure TRIGGERED: %s", r.mod.name(), g.opened)
+		r.log.printf(Warning, "%s: DFX backpressure TRIGGERED: %s", r.mod.name(), g.opened)
 	}
 	if !frozen {
 		return nil
@@ -251,7 +251,7 @@ func (r *replenisher) release() error {
 			return err
 		}
 	}
-	r.log.printf(Info, "%s: DFX backpressure RELEASED: queues drained, free queues full", r.mod.name())
+	r.log.printf(Warning, "%s: DFX backpressure RELEASED: queues drained, free queues full", r.mod.name())
 	return nil
 }
 

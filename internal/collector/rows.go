@@ -38,9 +38,10 @@ func (c *Capture) writeAicoreTasks(o *output) {
 			}
 		}
 	}
-	for _, v := range c.Sections.kernels {
-		head = appendCoreRow(head[:0], "    ", v.Core)
-		row(v.Task, v.Task, v.Start, v.End, v.Receive)
+	k := &c.Sections.kernels
+	for i, core := range k.Core {
+		head = appendCoreRow(head[:0], "    ", core)
+		row(k.Task[i], k.Task[i], k.Start[i], k.End[i], k.Receive[i])
 	}
 	if skip == 0 {
 		o.text("\n  ")
@@ -72,9 +73,10 @@ func (c *Capture) writeSchedulerTasks(o *output) {
 			}
 		}
 	}
-	for _, v := range c.Sections.timings {
-		head = appendCoreRow(head[:0], indent, v.Core)
-		row(v.Task, v.Dispatch, v.Finish)
+	t := &c.Sections.timings
+	for i, core := range t.Core {
+		head = appendCoreRow(head[:0], indent, core)
+		row(t.Task[i], t.Dispatch[i], t.Finish[i])
 	}
 	o.text("\n    ]\n  }")
 }
@@ -122,12 +124,12 @@ func (c *Capture) writeSchedulerRecords(o *output) {
 		s := &c.Sections.streams[i]
 		begin(stream{
 			producer: "aicore", scheduler: s.Scheduler, worker: s.Worker, coreType: "aiv",
-			physicalCore: strconv.Itoa(int(s.PhysicalCore)), committed: len(s.Records), dropped: s.Dropped,
+			physicalCore: strconv.Itoa(int(s.PhysicalCore)), committed: len(s.Phases.Start), dropped: s.Dropped,
 		})
 		skip := 1
-		for j := range s.Records {
-			r := &s.Records[j]
-			o.phase(&skip, r.Start, r.End, uint64(r.Loop), r.Kind.String(), r.Tasks, r.Task, r.Kind.namesTask())
+		p := &s.Phases
+		for j, kind := range p.Kind {
+			o.phase(&skip, p.Start[j], p.End[j], p.Loop[j], kind.String(), p.Tasks[j], p.Task[j], kind.namesTask())
 		}
 		o.text("\n      ], \"metrics\": []}")
 	}

@@ -15,11 +15,13 @@ type RunOptions struct {
 	Runtime    string            // name of the runtime, which scheduler streams carry
 	CoreTypes  []abi.CoreType    // by core; nil: those of whole clusters (spec/device-abi.md §1)
 	CoCaptured []string          // other diagnostics of the launch
-	BootID     string            // of the host's clock, see [ReadBootID]; "": unknown
+	BootID     string            // of the host's clock, see [ReadBootID]; written only with Clock or Host
 	Clock      *ClockCorrelation // nil: none; the caller opens it before Start and closes it before Stop
 	// Sink takes the records instead of the capture, as raw bytes in the layout of
-	// their kind; AicoreTask slots that were never written are among them. It must
-	// not keep them. Each shard calls it from a goroutine of its own.
+	// their kind; AicoreTask slots that were never written are among them, and at
+	// level 1 slots of an earlier life of a core's last buffer. A record that lands
+	// after its buffer was handed over is not seen. It must not keep the bytes. Each
+	// shard calls it from a goroutine of its own.
 	Sink func(shard int, kind abi.Kind, index int, seq uint32, records []byte)
 }
 
@@ -37,7 +39,6 @@ type Run struct {
 // it.
 type runShard struct {
 	store store
-	held  map[int]int // buffers held back, per pool
 	pools []poolTally
 }
 
@@ -82,12 +83,6 @@ func (t *poolTally) upTo(limit uint32) (n uint64) {
 	return n
 }
 
-// handedOver tells whether the buffer of a sequence has come.
-func (t *poolTally) handedOver(seq uint32) bool { return t.any && seq <= t.last }
-
-// maxHeld is how many buffers of one pool wait for a second reading.
-const maxHeld = 2
-
 // Begin arms a run. The run before it must have been stopped; what it collected
 // stays with it. A level that cannot be met is an error.
 func (c *Swimlane) Begin(o RunOptions) (*Run, error) {
@@ -110,7 +105,7 @@ func (c *Swimlane) Begin(o RunOptions) (*Run, error) {
 	c.ex.flight.peak.Store(0)
 	r := &Run{c: c, opt: o, life: life[Outcome]{off: o.Level == abi.Disabled}}
 	for range c.ex.shards {
-		r.shards = append(r.shards, &runShard{held: map[int]int{}, pools: make([]poolTally, len(c.ex.pools))})
+		r.shards = append(r.shards, &runShard{pools: make([]poolTally, len(c.ex.pools))})
 	}
 	c.begin(&r.life, r.settle)
 	c.mod.sink = r.collect
@@ -125,7 +120,7 @@ func (o *RunOptions) check(cores int) error {
 	if n := len(o.CoreTypes); n != 0 && n != cores {
 		return fmt.Errorf("%d core types are given for %d cores; give one for each core, or none", n, cores)
 	}
-	return checkNames(append([]string{o.Runtime, o.BootID}, o.CoCaptured...))
+	return checkNames(append([]string{o.Runtime}, o.CoCaptured...))
 }
 
 // describe gives a capture what was known of the run at its begin.
@@ -166,15 +161,18 @@ func (c *Swimlane) reset(level abi.Level) error {
 	if err := p.push(l.CoreToThread, l.Arch.MaxCores); err != nil {
 		return err
 	}
-	err := c.ex.reclaim(p, func(p *port, pool uint64) error {
-		for i := range uint64(2) {
-			if err := p.store32(pool+abi.PoolTotalOffset+4*i, 0); err != nil {
+	if err := c.ex.reclaim(p, resetCounters); err != nil {
+		return err
+	}
+	for _, k := range []abi.Kind{abi.KindAicpuTask, abi.KindAicoreTask} { // beyond the run's cores
+		for i := c.opt.Cores; i < l.GridCores; i++ {
+			if err := resetCounters(p, l.Pool(k, i)); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	if err != nil {
+	}
+	clear(c.table.host) // a core that looks early must not find a pool of the last run
+	if err := p.pushBlock(c.table); err != nil {
 		return err
 	}
 	// The start leaves out phase pools, which the device has not announced yet.
@@ -184,6 +182,16 @@ func (c *Swimlane) reset(level abi.Level) error {
 			if _, err := r.fillQueue(q, shard); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// resetCounters empties total and dropped of a pool, which are adjacent.
+func resetCounters(p *port, pool uint64) error {
+	for i := range uint64(2) {
+		if err := p.store32(pool+abi.PoolTotalOffset+4*i, 0); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -204,14 +212,9 @@ func (r *Run) collect(shard int, h *handoff) (hold bool) {
 		t.take(kind, h.seq, data)
 		return false
 	}
-	s.store.add(kind, h.index, h.seq, data)
-	if kind != abi.KindAicoreTask || written(kind, data)*abi.Buffers[kind].RecordSize == len(data) || s.held[h.pool] == maxHeld {
-		return false
-	}
-	// A record may still be on its way (spec/collector.md §2.9): look again after
-	// the stop.
-	s.held[h.pool]++
-	return true
+	// A record that is missing may still be on its way (spec/collector.md §2.9):
+	// look again after the stop.
+	return s.store.add(kind, h.index, h.seq, data)*abi.Buffers[kind].RecordSize < len(data)
 }
 
 // written counts the records that were written: all, but for AicoreTask slots

@@ -4,35 +4,35 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
 // Sections are the parts of a capture that a runtime recorded by itself instead
 // of through the pools: each is set once, or not at all (spec/collector.md §7.6).
 type Sections struct {
-	kernels   []KernelRow
-	timings   []TimingRow
+	kernels   KernelColumns
+	timings   TimingColumns
 	lifecycle []LifecycleRow
 	streams   []CoreStream
 
 	hasKernels, hasTimings, hasLifecycle, hasStreams bool
 }
 
-// KernelRow is a row of aicore_tasks. Times are cycles, as in all sections.
-type KernelRow struct {
-	Core    uint32
-	Task    uint64 // task token and dispatch token in one
-	Start   uint64
-	End     uint64
-	Receive uint64 // cycles from receive to start
+// KernelColumns are aicore_tasks. Times are cycles, as in all sections; columns
+// of one section have equal lengths.
+type KernelColumns struct {
+	Core       []uint32
+	Task       []uint64 // task token and dispatch token in one
+	Start, End []uint64
+	Receive    []uint64 // cycles from receive to start
 }
 
-// TimingRow is a row of scheduler_tasks of an AICore scheduler.
-type TimingRow struct {
-	Core     uint32
-	Task     uint64
-	Dispatch uint64
-	Finish   uint64
+// TimingColumns are scheduler_tasks of AICore schedulers.
+type TimingColumns struct {
+	Core             []uint32
+	Task             []uint64
+	Dispatch, Finish []uint64
 }
 
 // LifecycleRow is the life of one AICPU thread; a time of 0 did not happen.
@@ -53,16 +53,16 @@ type CoreStream struct {
 	Worker       uint32 // core that it runs on
 	PhysicalCore int32
 	Dropped      uint32 // idle records without room
-	Records      []CorePhase
+	Phases       CorePhaseColumns
 }
 
-// CorePhase is one record of an AICore scheduler.
-type CorePhase struct {
-	Start, End uint64
-	Loop       uint32
-	Kind       CorePhaseKind
-	Tasks      uint64
-	Task       uint64 // not of a bootstrap, nor of an idle
+// CorePhaseColumns are the records of an AICore scheduler.
+type CorePhaseColumns struct {
+	Start, End []uint64
+	Loop       []uint64
+	Kind       []CorePhaseKind
+	Tasks      []uint64
+	Task       []uint64 // unused for a bootstrap and for an idle
 }
 
 // CorePhaseKind is what an AICore scheduler was doing.
@@ -81,7 +81,7 @@ const (
 )
 
 func (k CorePhaseKind) String() string {
-	return [...]string{"bootstrap", "complete", "dispatch", "idle", "refill", "resolve", "state_probe", "worksteal"}[k]
+	return nameOf(k, "bootstrap", "complete", "dispatch", "idle", "refill", "resolve", "state_probe", "worksteal")
 }
 
 // namesTask tells whether a record of this kind has a task.
@@ -95,22 +95,40 @@ func once(set *bool, name string) error {
 	return nil
 }
 
-// SetAicoreTasks sets aicore_tasks. Like the other sections the rows belong to
+// even refuses columns of a section that do not have n rows each.
+func even(name string, n int, others ...int) error {
+	for _, other := range others {
+		if other != n {
+			return fmt.Errorf("section %s has columns of %d and of %d rows; expected equal lengths", name, n, other)
+		}
+	}
+	return nil
+}
+
+// SetAicoreTasks sets aicore_tasks. Like the other sections the columns belong to
 // the capture from then on.
-func (s *Sections) SetAicoreTasks(rows []KernelRow) error {
-	if err := once(&s.hasKernels, "aicore_tasks"); err != nil {
+func (s *Sections) SetAicoreTasks(c KernelColumns) error {
+	const name = "aicore_tasks"
+	if err := even(name, len(c.Core), len(c.Task), len(c.Start), len(c.End), len(c.Receive)); err != nil {
 		return err
 	}
-	s.kernels = rows
+	if err := once(&s.hasKernels, name); err != nil {
+		return err
+	}
+	s.kernels = c
 	return nil
 }
 
 // SetSchedulerTasks sets scheduler_tasks.
-func (s *Sections) SetSchedulerTasks(rows []TimingRow) error {
-	if err := once(&s.hasTimings, "scheduler_tasks"); err != nil {
+func (s *Sections) SetSchedulerTasks(c TimingColumns) error {
+	const name = "scheduler_tasks"
+	if err := even(name, len(c.Core), len(c.Task), len(c.Dispatch), len(c.Finish)); err != nil {
 		return err
 	}
-	s.timings = rows
+	if err := once(&s.hasTimings, name); err != nil {
+		return err
+	}
+	s.timings = c
 	return nil
 }
 
@@ -126,17 +144,38 @@ func (s *Sections) SetLifecycle(rows []LifecycleRow) error {
 // SetSchedulerRecords sets scheduler_records and puts it in order: streams by
 // worker, records by time and kind. Streams without records and drops are left out.
 func (s *Sections) SetSchedulerRecords(streams []CoreStream) error {
-	if err := once(&s.hasStreams, "scheduler_records"); err != nil {
+	const name = "scheduler_records"
+	for i := range streams {
+		c := &streams[i].Phases
+		if err := even(name, len(c.Start), len(c.End), len(c.Loop), len(c.Kind), len(c.Tasks), len(c.Task)); err != nil {
+			return err
+		}
+	}
+	if err := once(&s.hasStreams, name); err != nil {
 		return err
 	}
-	s.streams = slices.DeleteFunc(streams, func(v CoreStream) bool { return len(v.Records) == 0 && v.Dropped == 0 })
+	s.streams = slices.DeleteFunc(streams, func(v CoreStream) bool { return len(v.Phases.Start) == 0 && v.Dropped == 0 })
 	slices.SortStableFunc(s.streams, func(a, b CoreStream) int { return cmp.Compare(a.Worker, b.Worker) })
-	for _, v := range s.streams {
-		slices.SortStableFunc(v.Records, func(a, b CorePhase) int {
-			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), strings.Compare(a.Kind.String(), b.Kind.String()))
-		})
+	for i := range s.streams {
+		sort.Stable((*byTime)(&s.streams[i].Phases))
 	}
 	return nil
+}
+
+// byTime orders records by time and kind.
+type byTime CorePhaseColumns
+
+func (c *byTime) Len() int { return len(c.Start) }
+
+func (c *byTime) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(c.Start[i], c.Start[j]), cmp.Compare(c.End[i], c.End[j]), strings.Compare(c.Kind[i].String(), c.Kind[j].String())) < 0
+}
+
+func (c *byTime) Swap(i, j int) {
+	for _, column := range [][]uint64{c.Start, c.End, c.Loop, c.Tasks, c.Task} {
+		column[i], column[j] = column[j], column[i]
+	}
+	c.Kind[i], c.Kind[j] = c.Kind[j], c.Kind[i]
 }
 
 // any tells whether anything is set.

@@ -10,29 +10,37 @@ import (
 	"swimlane/timeline"
 )
 
+func twoKernels() collector.KernelColumns {
+	return collector.KernelColumns{Core: []uint32{0, 2}, Task: []uint64{0, 1}, Start: []uint64{1000, 1700}, End: []uint64{1500, 1900}, Receive: []uint64{28, 0}}
+}
+
+func twoTimings() collector.TimingColumns {
+	return collector.TimingColumns{Core: []uint32{0, 2}, Task: []uint64{0, 1}, Dispatch: []uint64{960, 1650}, Finish: []uint64{1510, 1950}}
+}
+
 // coreScheduled is a capture whose tasks AICore schedulers ran.
 func coreScheduled(t *testing.T, level abi.Level) *collector.Capture {
 	t.Helper()
 	c := collector.NewCapture(abi.A5, level, 3, nil, []uint32{2, 0, 0})
 	c.Runtime = "host_build_graph"
 	for _, err := range []error{
-		c.Sections.SetAicoreTasks([]collector.KernelRow{
-			{Core: 0, Task: 0, Start: 1000, End: 1500, Receive: 28}, {Core: 2, Task: 1, Start: 1700, End: 1900},
-		}),
-		c.Sections.SetSchedulerTasks([]collector.TimingRow{{Core: 0, Task: 0, Dispatch: 960, Finish: 1510}, {Core: 2, Task: 1, Dispatch: 1650, Finish: 1950}}),
+		c.Sections.SetAicoreTasks(twoKernels()),
+		c.Sections.SetSchedulerTasks(twoTimings()),
 		c.Sections.SetLifecycle([]collector.LifecycleRow{
 			{Thread: 0, Times: [14]uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}}, {Thread: 1, Times: [14]uint64{1, 2, 0, 0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}},
 		}),
 		c.Sections.SetSchedulerRecords([]collector.CoreStream{
 			{Scheduler: 2, Worker: 7, PhysicalCore: -1, Dropped: 3},
 			{Scheduler: 3, Worker: 9, PhysicalCore: 5}, // nothing to say
-			{Scheduler: 0, Worker: 2, PhysicalCore: 54, Records: []collector.CorePhase{
-				{Start: 1510, End: 1530, Loop: 9, Kind: collector.CoreRefill, Tasks: 1, Task: 1},
-				{Start: 900, End: 960, Loop: 1, Kind: collector.CoreWorksteal, Tasks: 1},
-				{Start: 900, End: 960, Loop: 1, Kind: collector.CoreDispatch, Tasks: 1},
-				{Start: 900, End: 910, Loop: 1, Kind: collector.CoreStateProbe, Tasks: 1},
-				{Start: 800, End: 850, Kind: collector.CoreBootstrap, Tasks: 2, Task: 77},
-				{Start: 960, End: 1510, Loop: 2, Kind: collector.CoreIdle, Task: 77},
+			{Scheduler: 0, Worker: 2, PhysicalCore: 54, Phases: collector.CorePhaseColumns{
+				Start: []uint64{1510, 900, 900, 900, 800, 960},
+				End:   []uint64{1530, 960, 960, 910, 850, 1510},
+				Loop:  []uint64{1 << 32, 1, 1, 1, 0, 2},
+				Kind: []collector.CorePhaseKind{
+					collector.CoreRefill, collector.CoreWorksteal, collector.CoreDispatch, collector.CoreStateProbe, collector.CoreBootstrap, collector.CoreIdle,
+				},
+				Tasks: []uint64{1, 1, 1, 1, 2, 0},
+				Task:  []uint64{1, 0, 0, 0, 77, 77},
 			}},
 		}),
 	} {
@@ -72,7 +80,7 @@ const coreScheduledFile = `{
         {"start_cycles": 900, "end_cycles": 960, "loop_iter": 1, "kind": "dispatch", "tasks_processed": 1, "task_id": 0},
         {"start_cycles": 900, "end_cycles": 960, "loop_iter": 1, "kind": "worksteal", "tasks_processed": 1, "task_id": 0},
         {"start_cycles": 960, "end_cycles": 1510, "loop_iter": 2, "kind": "idle", "tasks_processed": 0, "task_id": null},
-        {"start_cycles": 1510, "end_cycles": 1530, "loop_iter": 9, "kind": "refill", "tasks_processed": 1, "task_id": 1}
+        {"start_cycles": 1510, "end_cycles": 1530, "loop_iter": 4294967296, "kind": "refill", "tasks_processed": 1, "task_id": 1}
       ], "metrics": []},
       {"platform": "a5", "runtime": "host_build_graph", "producer": "aicore", "scheduler_id": 2, "worker_id": 7, "core_type": "aiv", "physical_core_id": -1, "capture": {"committed": 0, "dropped": 3, "truncated": true}, "records": [
       ], "metrics": []}
@@ -115,8 +123,8 @@ func TestSectionsReadBack(t *testing.T) {
 func TestSectionsAreSetOnce(t *testing.T) {
 	var s collector.Sections
 	for name, set := range map[string]func() error{
-		"aicore_tasks":            func() error { return s.SetAicoreTasks(nil) },
-		"scheduler_tasks":         func() error { return s.SetSchedulerTasks(nil) },
+		"aicore_tasks":            func() error { return s.SetAicoreTasks(collector.KernelColumns{}) },
+		"scheduler_tasks":         func() error { return s.SetSchedulerTasks(collector.TimingColumns{}) },
 		"aicpu_lifecycle_records": func() error { return s.SetLifecycle(nil) },
 		"scheduler_records":       func() error { return s.SetSchedulerRecords(nil) },
 	} {
@@ -129,10 +137,30 @@ func TestSectionsAreSetOnce(t *testing.T) {
 	}
 }
 
+func TestUnevenColumns(t *testing.T) {
+	var s collector.Sections
+	kernels, timings := twoKernels(), twoTimings()
+	kernels.End, timings.Finish = kernels.End[:1], nil
+	for want, err := range map[string]error{
+		"section aicore_tasks has columns of 2 and of 1 rows; expected equal lengths":    s.SetAicoreTasks(kernels),
+		"section scheduler_tasks has columns of 2 and of 0 rows; expected equal lengths": s.SetSchedulerTasks(timings),
+		"section scheduler_records has columns of 0 and of 1 rows; expected equal lengths": s.SetSchedulerRecords([]collector.CoreStream{
+			{Phases: collector.CorePhaseColumns{Kind: []collector.CorePhaseKind{collector.CoreIdle}}},
+		}),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if err := s.SetAicoreTasks(twoKernels()); err != nil { // nothing was set
+		t.Error(err)
+	}
+}
+
 func TestEmptySectionsOfARuntime(t *testing.T) {
 	c := collector.NewCapture(abi.A5, abi.SchedPhases, 1, nil, nil)
 	for _, err := range []error{
-		c.Sections.SetAicoreTasks(nil), c.Sections.SetSchedulerTasks(nil), c.Sections.SetLifecycle(nil), c.Sections.SetSchedulerRecords(nil),
+		c.Sections.SetAicoreTasks(collector.KernelColumns{}), c.Sections.SetSchedulerTasks(collector.TimingColumns{}), c.Sections.SetLifecycle(nil), c.Sections.SetSchedulerRecords(nil),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -166,4 +194,5 @@ func TestCorePhaseKinds(t *testing.T) {
 		}
 		last = name
 	}
+	same(t, "a kind that does not exist", collector.CorePhaseKind(200).String(), "unknown")
 }

@@ -1,6 +1,9 @@
 package collector
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // collectAll is the goroutine of a collector shard: it gives every buffer to the
 // module and hands it back (spec/collector.md §4.7). It ends when the hand-off is
@@ -46,13 +49,40 @@ func (x *exchange) collectOne(index int, s *shard, d *handoff) {
 	hold := x.mod.collect(index, d)
 	x.flight.add(-1)
 	if hold {
-		s.held = append(s.held, *d)
+		x.hold(s, d)
 		return
 	}
+	x.finish(s, d.buf)
+}
+
+// maxHeld is how many buffers of one pool wait for the stop.
+const maxHeld = 2
+
+// hold keeps a buffer as it is until the stop. Of each pool the last ones are
+// kept, because it is the final one that a record may still land in.
+func (x *exchange) hold(s *shard, d *handoff) {
+	s.held = append(s.held, *d)
+	oldest, n := -1, 0
+	for i := range s.held {
+		if s.held[i].pool == d.pool {
+			if oldest < 0 {
+				oldest = i
+			}
+			n++
+		}
+	}
+	if n > maxHeld {
+		x.finish(s, s.held[oldest].buf)
+		s.held = slices.Delete(s.held, oldest, oldest+1)
+	}
+}
+
+// finish hands a collected buffer back.
+func (x *exchange) finish(s *shard, b *buffer) {
 	select {
-	case s.done <- d.buf:
+	case s.done <- b:
 	default:
 		x.log.printf(Error, "%s: the ring of collected buffers is full; one buffer is taken out of use", x.mod.name())
-		x.retire(d.buf)
+		x.retire(b)
 	}
 }

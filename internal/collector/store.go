@@ -44,40 +44,53 @@ const (
 	maxSlab   = 1 << 20
 )
 
-// add copies the records of a buffer: count × record size bytes of one of the
-// four kinds. It may be called again for an AicoreTask buffer of the same
-// sequence, which counts each slot once: a second reading fills the slots that
-// were empty in the first (spec/collector.md §2.9).
-func (s *store) add(kind abi.Kind, index int, seq uint32, records []byte) {
+// add copies the records of a buffer, count × record size bytes of one of the four
+// kinds, and tells how many it kept: all, but for AicoreTask slots that were never
+// written. A buffer that comes twice under one sequence counts each slot once.
+func (s *store) add(kind abi.Kind, index int, seq uint32, records abi.Mem) (kept int) {
 	if kind != abi.KindAicoreTask {
 		s.keep(run{kind: kind, index: uint32(index), seq: seq}, records)
-		return
+		return len(records) / abi.Buffers[kind].RecordSize
 	}
 	// A start of 0 means that the slot was never written (spec/device-abi.md §2.2).
 	const size = aicoreTaskSize
 	n := len(records) / size
 	s.deliveries = append(s.deliveries, delivery{uint32(index), seq, uint32(n)})
 	for from := 0; from < n; {
-		if emptySlot(records[from*size:]) {
+		if emptySlot(records, from) {
 			from++
 			continue
 		}
 		to := from + 1
-		for to < n && !emptySlot(records[to*size:]) {
+		for to < n && !emptySlot(records, to) {
 			to++
 		}
 		s.keep(run{kind: kind, index: uint32(index), seq: seq, slot: uint32(from)}, records[from*size:to*size])
+		kept += to - from
 		from = to
 	}
+	return kept
+}
+
+// replace adds a second reading of an AicoreTask buffer in place of the first,
+// which may have caught a record on its way (spec/collector.md §2.9).
+func (s *store) replace(index int, seq uint32, records abi.Mem) {
+	s.runs = slices.DeleteFunc(s.runs, func(r run) bool {
+		return r.kind == abi.KindAicoreTask && r.index == uint32(index) && r.seq == seq
+	})
+	s.add(abi.KindAicoreTask, index, seq, records)
 }
 
 const aicoreTaskSize = 32
 
-// emptySlot tells whether the AicoreTask that b begins with has start_time 0.
-func emptySlot(b []byte) bool { return [8]byte(b) == [8]byte{} }
+// emptySlot tells whether a slot has start_time 0. The load is atomic: a core that
+// was not waited for may be writing its last record.
+func emptySlot(records abi.Mem, slot int) bool {
+	return records.Word64(uint64(slot*aicoreTaskSize)).Load() == 0
+}
 
 // keep copies a stretch of records, in as many runs as it takes slabs.
-func (s *store) keep(r run, records []byte) {
+func (s *store) keep(r run, records abi.Mem) {
 	size := abi.Buffers[r.kind].RecordSize
 	for len(records) > 0 {
 		n := min(len(records), len(s.free)/size*size)
@@ -177,12 +190,17 @@ func merge(stores []*store, cores, pools int, dispatched []uint32) records {
 
 // limit is how many records a core can have written into the buffer of a
 // sequence, given what it was dispatched in all (spec/collector.md §5.2).
-func limit(dispatched []uint32, core, seq uint32) uint32 {
+func limit(total, seq uint32) uint32 {
+	left := int64(total) - int64(seq)*abi.AicoreBufferSize
+	return uint32(min(max(left, 0), abi.AicoreBufferSize))
+}
+
+// limitOf is limit for a core; where its total is not known, all may be written.
+func limitOf(dispatched []uint32, core, seq uint32) uint32 {
 	if int(core) >= len(dispatched) {
 		return abi.AicoreBufferSize
 	}
-	left := int64(dispatched[core]) - int64(seq)*abi.AicoreBufferSize
-	return uint32(min(max(left, 0), abi.AicoreBufferSize))
+	return limit(dispatched[core], seq)
 }
 
 // trim cuts the runs of one core, which are in order, at the limit of their
@@ -199,7 +217,7 @@ func (r *records) trim(list []run, dispatched []uint32) []run {
 			continue
 		}
 		next = end
-		if most := max(limit(dispatched, v.index, v.seq), from); end > most {
+		if most := max(limitOf(dispatched, v.index, v.seq), from); end > most {
 			r.slots.Trimmed += int(end - most)
 			end = most
 		}
@@ -226,7 +244,7 @@ func (r *records) reportEmpty(deliveries []delivery, dispatched []uint32) {
 		}
 		list := cores[d.core]
 		from, _ := slices.BinarySearchFunc(list, d.seq, func(v run, seq uint32) int { return cmp.Compare(v.seq, seq) })
-		empty := int(min(d.slots, limit(dispatched, d.core, d.seq)))
+		empty := int(min(d.slots, limitOf(dispatched, d.core, d.seq)))
 		for _, v := range list[from:] {
 			if v.seq != d.seq {
 				break

@@ -124,6 +124,7 @@ func (c *Swimlane) allocate() error {
 	if c.table, err = c.mem.allocate(o.Cores * 8); err != nil {
 		return err
 	}
+	clear(c.table.host)
 	return c.region.pushAll()
 }
 

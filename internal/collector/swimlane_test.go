@@ -391,7 +391,6 @@ func TestRunOptionsRefused(t *testing.T) {
 		"level 3 records scheduler streams, which name their runtime; give its name":               {Level: abi.SchedPhases},
 		"2 core types are given for 3 cores; give one for each core, or none":                      {Level: abi.TaskTiming, CoreTypes: abi.CoreTypes(1)[:2]},
 		`the name "a b" cannot be written into a capture; expected letters, digits, - and _`:       {Level: abi.TaskTiming, Runtime: "a b"},
-		"the name \"a\\\"\" cannot be written into a capture; expected letters, digits, - and _":   {Level: abi.TaskTiming, BootID: `a"`},
 		"the name \"dep gen\" cannot be written into a capture; expected letters, digits, - and _": {Level: abi.TaskTiming, CoCaptured: []string{"pmu", "dep gen"}},
 	} {
 		run, err := c.host.Begin(o)

@@ -106,8 +106,9 @@ func (c *Core) commit(task uint64, token uint32, received, start, end uint64) {
 		return
 	}
 	r := &c.slots[n]
-	r.StartTime, r.EndTime, r.TaskTokenRaw = start, end, task
+	r.EndTime, r.TaskTokenRaw = end, task
 	r.RegTaskID, r.ReceiveToStartCycles = token, uint32(start-received)
+	r.StartTime = start          // last: a slot without it counts as not written
 	if (n+c.phase)%stride == 0 { // nothing is alive here, so that the call costs no registers above
 		prefetch(c.slots, n)
 	}

@@ -122,6 +122,21 @@ func (d *Device) Stalls() (all Stalls) {
 	return all
 }
 
+// Faults is how many things went wrong that the writers of the threads could not
+// mend, and the first of each thread, when these have ended.
+func (d *Device) Faults() (count uint64, first error) {
+	if d == nil {
+		return 0, nil
+	}
+	var all []error
+	for _, t := range d.threads {
+		n, err := t.Faults()
+		count += n
+		all = append(all, err)
+	}
+	return count, errors.Join(all...)
+}
+
 // Level is what the run records.
 func (d *Device) Level() abi.Level {
 	if d == nil {

@@ -73,6 +73,7 @@ func (k *kernels) rotate(out *port, token uint32) {
 	}
 	next, ok := k.peek(&out.faults)
 	if !ok {
+		k.free.Head.Store(k.free.Head.Load() + 1) // else every further rotation would find the same slot
 		k.keep(out, token)
 		return
 	}

@@ -88,9 +88,10 @@ func (t *Thread) fullTasks(core int) {
 	r.bind()
 }
 
-// SchedPhase records a phase of this thread, from level 3 on.
+// SchedPhase records a phase of this thread, from level 3 on. A thread that
+// InitPhases did not count records nothing, which is a fault.
 func (t *Thread) SchedPhase(p *abi.SchedPhase) {
-	if t == nil || t.sched == nil {
+	if t == nil || t.level < abi.SchedPhases {
 		return
 	}
 	t.schedPhase(p)
@@ -100,15 +101,19 @@ func (t *Thread) SchedPhase(p *abi.SchedPhase) {
 //
 //go:noinline
 func (t *Thread) schedPhase(p *abi.SchedPhase) {
+	if t.sched == nil {
+		t.port.faults.add("a phase of AICPU thread %d is not recorded: expected InitPhases before, with this thread among the schedulers", t.port.queue)
+		return
+	}
 	if slot := t.sched.acquire(&t.port); slot != nil {
 		*slot = *p
 	}
 }
 
-// OrchPhase records a submit of the orchestrator, at level 4, if this thread is
-// announced as the one that runs it.
+// OrchPhase records a submit of the orchestrator, at level 4. Until this thread is
+// announced as the one that runs it nothing is recorded, which is a fault.
 func (t *Thread) OrchPhase(p *abi.OrchPhase) {
-	if t == nil || t.orch == nil {
+	if t == nil || t.level < abi.OrchPhases {
 		return
 	}
 	t.orchPhase(p)
@@ -118,6 +123,10 @@ func (t *Thread) OrchPhase(p *abi.OrchPhase) {
 //
 //go:noinline
 func (t *Thread) orchPhase(p *abi.OrchPhase) {
+	if t.orch == nil {
+		t.port.faults.add("a submit on AICPU thread %d is not recorded: expected InitPhases with an orchestrator before, and AnnounceOrchestrator for this thread", t.port.queue)
+		return
+	}
 	if slot := t.orch.acquire(&t.port); slot != nil {
 		*slot = *p
 	}
