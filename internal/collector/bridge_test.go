@@ -6,9 +6,11 @@ import "swimlane/internal/abi"
 
 type Store = store
 
-func (s *store) Add(kind abi.Kind, index int, seq uint32, records []byte) {
-	s.add(kind, index, seq, records)
+func (s *store) Add(kind abi.Kind, index int, seq uint32, records []byte) (kept int) {
+	return s.add(kind, index, seq, records)
 }
+
+func (s *store) Replace(index int, seq uint32, records []byte) { s.replace(index, seq, records) }
 
 func (s *store) Rotate() *Store { return s.rotate() }
 

@@ -71,13 +71,19 @@ func (c *depChip) begin() (*collector.DepGenRun, *producer.DepGen) {
 	if err := run.Start(); err != nil {
 		c.t.Fatal(err)
 	}
+	return run, c.attach()
+}
+
+// attach is what the device does at its start.
+func (c *depChip) attach() *producer.DepGen {
+	c.t.Helper()
 	w, err := producer.AttachDepGen(producer.DepGenConfig{
 		Region: c.host.Layout(), Space: c.memory.Space(), RegionAddr: c.host.DataBase(), Enable: abi.EnableDepGen, Waiting: c.waiting,
 	})
 	if err != nil || w == nil || w.Startup() != nil {
 		c.t.Fatalf("no writer: %v, %v", err, w.Startup())
 	}
-	return run, w
+	return w
 }
 
 // depRecord is a record as the test expects it, with all that a form holds.
@@ -580,5 +586,50 @@ func TestDepGenOptionsRefused(t *testing.T) {
 		if n, _ := memory.InUse(); n != 0 {
 			t.Errorf("%s: %d allocations are left", want, n)
 		}
+	}
+}
+
+// What a device hands over to a host that was never started is lost by the host,
+// and said.
+func TestDepGenHostNeverStarted(t *testing.T) {
+	for _, shadow := range []bool{false, true} {
+		c := newDepChip(t, shadow, collector.DepGenOptions{})
+		run, err := c.host.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := c.attach()
+		w.Announce(0)
+		for i := range 10 {
+			w.Submit(&producer.Submit{TaskID: uint64(i)})
+		}
+		w.Flush()
+		o := run.Outcome()
+		if want := (collector.Account{Total: 10, HostLost: 10}); o.Account != want || o.Submits != 10 || o.Clean || len(o.Notices) == 0 {
+			t.Errorf("shadow %v: %+v, want %+v and no clean run", shadow, o, want)
+		}
+	}
+}
+
+// After a flush the orchestrator goes on with the same sequence: what it then
+// leaves is un-flushed, though a buffer of that sequence has come.
+func TestDepGenSubmitsAfterFlush(t *testing.T) {
+	c := newDepChip(t, false, collector.DepGenOptions{})
+	run, w := c.begin()
+	w.Announce(0)
+	w.Submit(&producer.Submit{TaskID: 1})
+	w.Flush()
+	w.Submit(&producer.Submit{TaskID: 2})
+	w.Submit(&producer.Submit{TaskID: 3})
+	o := run.Outcome()
+	if want := (collector.Account{Total: 3, Collected: 1, Unflushed: 2}); o.Account != want || o.Clean {
+		t.Errorf("account %+v, want %+v and no clean run", o.Account, want)
+	}
+	found := false
+	for _, n := range o.Notices {
+		found = found || strings.HasPrefix(n.Text, "dep_gen reconcile: un-flushed buffer (current_buf_ptr=0x") && strings.Contains(n.Text, "count=2)")
+	}
+	if !found {
+		t.Errorf("said %+v", o.Notices)
 	}
 }

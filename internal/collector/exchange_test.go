@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -332,6 +333,74 @@ func TestDefaultShadow(t *testing.T) {
 	}
 }
 
+// Memory that is registered and copied holds zeros on both sides, too.
+func TestRegisterWithCopies(t *testing.T) {
+	mem := newTestMemory()
+	ops := mem.shadow()
+	ops.Register = func(_ uint64, size int) (abi.Mem, error) {
+		m := abi.NewMem(size)
+		m[7] = 0xA5 // of an earlier use
+		return m, nil
+	}
+	m := &mapping{mem: ops}
+	m.mem.Alloc = func(size int) (uint64, error) {
+		addr, err := mem.alloc(size)
+		mem.at(addr, size)[7] = 0x5A
+		return addr, err
+	}
+	b, err := m.allocate(64)
+	if err != nil || b.host[7] != 0 || mem.at(b.addr, 64)[7] != 0 {
+		t.Errorf("host byte %#x, device byte %#x: %v", b.host[7], mem.at(b.addr, 64)[7], err)
+	}
+}
+
+// The last buffers of a pool are held, and the others go back.
+func TestHeldBuffers(t *testing.T) {
+	x := testExchange(t, newTestModule(2, 4, 0), newTestMemory().mapped(), 1, nil)
+	b, err := x.mem.carve(0, 192, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := x.shards[0]
+	for i, pool := range []int{0, 1, 0, 0, 0} {
+		x.hold(s, &handoff{buf: &b.buffers[i], pool: pool, seq: uint32(i)})
+	}
+	var held []uint32
+	for _, h := range s.held {
+		held = append(held, h.seq)
+	}
+	if !slices.Equal(held, []uint32{1, 3, 4}) || len(s.done) != 2 {
+		t.Errorf("held %v, %d went back; want [1 3 4] and 2", held, len(s.done))
+	}
+}
+
+// A goroutine without work yields for at least 100 µs before it sleeps.
+func TestIdlerYieldsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var i idler
+		began := time.Now()
+		i.wait()
+		time.Sleep(100 * time.Microsecond)
+		before := time.Now()
+		i.wait()
+		if slept := time.Since(before); slept != 0 {
+			t.Errorf("slept %v after %v without work", slept, before.Sub(began))
+		}
+		time.Sleep(time.Millisecond)
+		before = time.Now()
+		i.wait()
+		if slept := time.Since(before); slept != 10*time.Microsecond {
+			t.Errorf("slept %v, want 10 µs", slept)
+		}
+		i.worked()
+		before = time.Now()
+		i.wait()
+		if slept := time.Since(before); slept != 0 {
+			t.Errorf("slept %v right after there was work", slept)
+		}
+	})
+}
+
 // One drain shard serves all queues; every queue is drained once.
 func TestAllQueuesAreDrained(t *testing.T) {
 	for _, shards := range []int{1, 2, 3} {
@@ -458,7 +527,8 @@ func TestFullHandOff(t *testing.T) {
 func TestFreeze(t *testing.T) {
 	for _, shards := range []int{1, 2, 3} {
 		mod := newTestModule(3, 4, 0)
-		x := testExchange(t, mod, newTestMemory().mapped(), shards, nil)
+		var said []string
+		x := testExchange(t, mod, newTestMemory().mapped(), shards, func(s Severity, text string) { said = append(said, fmt.Sprint(s, ": ", text)) })
 		dev := device{x, mod}
 		r := newReplenisher(x)
 		flag := func(off uint64) uint32 { return x.region.host.Word32(mod.hdr.Backpressure + off).Load() }
@@ -494,6 +564,16 @@ func TestFreeze(t *testing.T) {
 		}
 		if addr := dev.pop(0, 1); addr == 0 {
 			t.Errorf("%d shards: no buffer after the freeze", shards)
+		}
+		x.region.host.Word32(mod.hdr.Backpressure + abi.RqContended).Store(1)
+		r.tick()
+		for i, want := range []string{
+			"warning: Test: DFX backpressure TRIGGERED: free-queue-empty, pop-gate freeze OPENED", "warning: Test: DFX backpressure RELEASED: ",
+			"warning: Test: DFX backpressure TRIGGERED: ready-queue-full, push-gate freeze OPENED",
+		} {
+			if i >= len(said) || !strings.HasPrefix(said[i], want) {
+				t.Errorf("%d shards: said %q, want %q at %d", shards, said, want, i)
+			}
 		}
 	}
 }

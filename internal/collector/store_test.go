@@ -167,6 +167,50 @@ func TestSecondReading(t *testing.T) {
 	same(t, "trimmed once", capture2([]uint32{8}, s, again).Slots().Trimmed, 2)
 }
 
+// TestReplacedReading: the second reading of a buffer counts where the first caught
+// a record on its way, with its start and nothing else.
+func TestReplacedReading(t *testing.T) {
+	s := new(collector.Store)
+	whole := kernels(1, 3)
+	torn := bytes.Clone(whole)
+	clear(torn[2*32+8 : 3*32])
+	other := kernels(11, 2)
+	same(t, "kept", []int{s.Add(abi.KindAicoreTask, 0, 0, torn), s.Add(abi.KindAicoreTask, 1, 0, other), s.Add(abi.KindAicoreTask, 0, 1, kernels(4, 2, 5))}, []int{3, 2, 1})
+	s.Replace(0, 0, whole)
+	c := capture2([]uint32{1026, 2}, s)
+	same(t, "core 0", tokens(c, 0), []uint32{1, 2, 3, 4})
+	same(t, "core 1", tokens(c, 1), []uint32{11, 12})
+}
+
+// TestRecordLandsDuringReading: what add says it kept is what it kept, wherever
+// between two looks a last record lands.
+func TestRecordLandsDuringReading(t *testing.T) {
+	const n = 64
+	late := 0
+	for range 2000 {
+		mem := abi.NewMem(n * 32)
+		copy(mem, kernels(1, n))
+		last := mem[(n-1)*32:]
+		start := last.Word64(0).Load()
+		last.Word64(0).Store(0)
+		s := new(collector.Store)
+		landed := make(chan bool)
+		go func() {
+			last.Word64(0).Store(start)
+			close(landed)
+		}()
+		kept := s.Add(abi.KindAicoreTask, 0, 0, mem)
+		<-landed
+		if kept == n {
+			late++
+		}
+		if got := len(tokens(capture2([]uint32{n}, s), 0)); got != kept {
+			t.Fatalf("%d records are there, and add kept %d", got, kept)
+		}
+	}
+	t.Logf("%d of 2000 records landed in time", late)
+}
+
 // TestBuffersBeyondASlab: a buffer is larger than what is left of a slab, and
 // still comes out whole.
 func TestBuffersBeyondASlab(t *testing.T) {

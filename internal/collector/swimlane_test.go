@@ -517,3 +517,32 @@ func TestFreezesEndWithTheRun(t *testing.T) {
 		}
 	}
 }
+
+// A fixed grid has pools beyond the cores of the run; a device image for it may
+// count there. Counters and rotation table begin each run empty.
+func TestGridBeginsEmpty(t *testing.T) {
+	for _, shadow := range []bool{false, true} {
+		c := newChip(t, setup{size: 32 << 20, shadow: shadow, options: func(o *collector.Options) { o.GridCores = 5 }})
+		c.begin().Stop()
+		l := c.host.Layout()
+		mem := c.regionOf(l.TotalSize)
+		for _, k := range []abi.Kind{abi.KindAicpuTask, abi.KindAicoreTask} {
+			head := abi.View[abi.ActiveHead](mem, l.Pool(k, 4))
+			head.TotalRecordCount, head.DroppedRecordCount = 7, 3
+		}
+		table, err := c.memory.Space().At(c.host.RotationTable(), 3*8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table.Word64(8).Store(0xDEAD)
+		c.begin().Stop()
+		for _, k := range []abi.Kind{abi.KindAicpuTask, abi.KindAicoreTask} {
+			if head := abi.View[abi.ActiveHead](mem, l.Pool(k, 4)); head.TotalRecordCount != 0 || head.DroppedRecordCount != 0 {
+				t.Errorf("shadow %v, kind %d: %d records, %d dropped", shadow, k, head.TotalRecordCount, head.DroppedRecordCount)
+			}
+		}
+		if got := table.Word64(8).Load(); got != 0 {
+			t.Errorf("shadow %v: the rotation table holds %#x", shadow, got)
+		}
+	}
+}

@@ -247,3 +247,36 @@ func TestStallsOfAllThreads(t *testing.T) {
 		t.Errorf("stalls %+v, want two of 30 s each", s)
 	}
 }
+
+// TestPhasesWithoutPreparation: a phase that cannot be recorded is a fault, so that
+// a forgotten call shows; below the level of phases it is none.
+func TestPhasesWithoutPreparation(t *testing.T) {
+	for level, want := range map[abi.Level]uint64{abi.ScheduleTiming: 0, abi.SchedPhases: 1, abi.OrchPhases: 2} {
+		h := newHost(t, abi.A2A3, 1, level, 8<<20)
+		h.give(abi.KindAicpuTask, 0, 1)
+		h.give(abi.KindAicoreTask, 0, 1)
+		d := h.attach()
+		d.Thread(1).SchedPhase(&abi.SchedPhase{})
+		d.Thread(1).OrchPhase(&abi.OrchPhase{})
+		n, err := d.Faults()
+		if n != want || (err != nil) != (want > 0) {
+			t.Errorf("level %d: %d faults (%v), want %d", level, n, err, want)
+		}
+	}
+}
+
+// TestDisabledAllocatesNothing: a run without capture costs its device no memory.
+func TestDisabledAllocatesNothing(t *testing.T) {
+	var d *producer.Device
+	thread, core, phase := d.Thread(0), d.Core(0), abi.SchedPhase{}
+	if n := testing.AllocsPerRun(100, func() {
+		thread.Dispatch(0, 1)
+		core.Reserve()
+		thread.Ack(0, 1)
+		core.Commit(1, 1, 1, 2, 3)
+		thread.Task(0, 1, 2, 3)
+		thread.SchedPhase(&phase)
+	}); n != 0 {
+		t.Errorf("%v allocations a task", n)
+	}
+}

@@ -156,3 +156,19 @@ func TestRotationAfterAMissedOne(t *testing.T) {
 		t.Errorf("the flushed buffer counts %d, want 5", n)
 	}
 }
+
+// TestRotationPastABadSlot: a slot without a buffer costs one rotation, not all.
+func TestRotationPastABadSlot(t *testing.T) {
+	h := newHost(t, abi.A2A3, 1, abi.ScheduleTiming, 1<<20)
+	h.cfg.Policy = producer.Drop
+	h.give(abi.KindAicoreTask, 0, 1)
+	d := h.attach()
+	thread, c := d.Thread(0), d.Core(0)
+	push(&h.pool(abi.KindAicoreTask, 0).Free, 0xDEAD0)
+	good := h.give(abi.KindAicoreTask, 0, 1)[0]
+	play(thread, c, 1, 2*1024+5, nil)
+	h.wantPool(abi.KindAicoreTask, 0, good, 2, 2*1024+5, 0)
+	if c.Lost() != 1024 {
+		t.Errorf("%d records lost, want the 1024 of one rotation", c.Lost())
+	}
+}
