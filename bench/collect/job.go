@@ -151,9 +151,9 @@ const warmPerPool = 300_000
 // measure makes one run of the collector.
 func (j *job) measure(space abi.Space, c *collector.Swimlane, r *result) error {
 	sinks := make([]sink, j.shards)
-	policy := collector.PolicyBlock
+	policy := abi.Block
 	if j.policy == "drop" {
-		policy = collector.PolicyDrop
+		policy = abi.Drop
 	}
 	run, err := c.Begin(collector.RunOptions{
 		Level: abi.ScheduleTiming, Policy: policy,
@@ -232,7 +232,7 @@ func (j *job) produce(space abi.Space, c *collector.Swimlane, r *result) (err er
 			stalled += last - from
 		}}
 		if j.policy == "drop" {
-			waiting.Policy = producer.Drop
+			waiting.Policy = abi.Drop
 		}
 		var d *producer.Device
 		d, err = producer.Attach(producer.Config{

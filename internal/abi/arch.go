@@ -14,8 +14,6 @@ type Arch struct {
 	MaxCoresPerThread int    // MAX_CORES_PER_THREAD: one thread may own every core
 	ReadyQueueSize    int    // READYQUEUE_SIZE: entries per ready queue; one stays empty
 	ClockHz           uint64 // SYS_CNT_FREQ: the device clock, `clock_freq_hz`
-	DoneRing          int    // capacity of a shard's ring of collected buffers (spec/collector.md §3.3)
-	RecycledRing      int    // capacity of a shard's lane of free buffers, per kind
 	SimRegisterBytes  int    // register block of one simulated core
 }
 
@@ -35,8 +33,6 @@ func newArch(a Arch) *Arch {
 	a.MaxCores = a.MaxClusters * CoresPerCluster
 	a.MaxCoresPerThread = a.MaxCores
 	a.ReadyQueueSize = a.MaxCores*ProfBuffersPerCore + 2*a.MaxThreads*ReadyQueueBuffersPerThread + a.MaxCores*AicoreBuffersPerCore
-	a.DoneRing = a.MaxCores*ProfBuffersPerCore + a.MaxThreads*(SchedBuffersPerThread+OrchBuffersPerThread) + a.MaxCores*AicoreBuffersPerCore
-	a.RecycledRing = a.MaxCores * ProfBuffersPerCore
 	return &a
 }
 
@@ -163,6 +159,24 @@ func ParseLevel(n int) (Level, error) {
 
 func errLevel(n int64) error {
 	return fmt.Errorf("capture level %d is unknown: expected 0 (off), 1 (task timing), 2 (schedule timing), 3 (scheduler phases) or 4 (orchestrator phases)", n)
+}
+
+// Policy is what a device does when the host has not kept up
+// (spec/collector.md §2.10).
+type Policy uint8
+
+// The policies. Block stops the device and asks the host to hurry; Drop never
+// waits and never asks: it loses records and counts them.
+const (
+	Block Policy = iota
+	Drop
+)
+
+func (p Policy) String() string {
+	if p == Drop {
+		return "drop"
+	}
+	return "block"
 }
 
 // Diagnostics that KernelArgs.enable_profiling_flag switches on.

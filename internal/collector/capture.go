@@ -46,25 +46,9 @@ func newCapture(arch *abi.Arch, level abi.Level, cores int, stores []*store, dis
 	return &Capture{Arch: arch, Level: level, Cores: cores, records: merge(stores, cores, arch.MaxThreads, dispatched)}
 }
 
-// Policy is what a device does when it has no buffer (spec/collector.md §2.10).
-type Policy uint8
-
-// The policies.
-const (
-	PolicyBlock Policy = iota
-	PolicyDrop
-)
-
-func (p Policy) String() string {
-	if p == PolicyDrop {
-		return "drop"
-	}
-	return "block"
-}
-
 // Accounting says where every record of a run went.
 type Accounting struct {
-	Policy Policy
+	Policy abi.Policy
 	Kinds  [abi.Kinds]Account
 	Stalls Stalls
 }

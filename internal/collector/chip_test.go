@@ -25,7 +25,7 @@ type setup struct {
 	level   abi.Level
 	depths  collector.Depths
 	size    int // bytes of device memory; 0: 256 MiB
-	policy  producer.Policy
+	policy  abi.Policy
 	waiting producer.Waiting
 	options func(*collector.Options)
 	sink    func(shard int, kind abi.Kind, index int, seq uint32, records []byte)
@@ -124,9 +124,9 @@ func newChip(t testing.TB, s setup) *chip {
 // begin arms a run at the chip's level and starts the host.
 func (c *chip) begin() *collector.Run {
 	c.t.Helper()
-	policy := collector.PolicyBlock
-	if c.policy == producer.Drop {
-		policy = collector.PolicyDrop
+	policy := abi.Block
+	if c.policy == abi.Drop {
+		policy = abi.Drop
 	}
 	run, err := c.host.Begin(collector.RunOptions{Level: c.level, Policy: policy, Runtime: tmr, Sink: c.sink})
 	if err != nil {

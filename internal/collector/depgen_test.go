@@ -435,7 +435,7 @@ func TestDepGenNotClean(t *testing.T) {
 // A host that stands still costs records where the device drops, and none where
 // it waits.
 func TestDepGenStandingHost(t *testing.T) {
-	for _, policy := range []producer.Policy{producer.Drop, producer.Block} {
+	for _, policy := range []abi.Policy{abi.Drop, abi.Block} {
 		t.Run(fmt.Sprint("policy ", policy), func(t *testing.T) {
 			const rest = 200
 			c := newDepChip(t, true, collector.DepGenOptions{Buffers: 1})
@@ -454,13 +454,13 @@ func TestDepGenStandingHost(t *testing.T) {
 			o := run.Outcome()
 			n := uint64(4*1024 + rest)
 			want := collector.Account{Total: n, Collected: n}
-			if policy == producer.Drop {
+			if policy == abi.Drop {
 				want = collector.Account{Total: n, Collected: 4 * 1024, Dropped: rest}
 				if said := saidOf(o.Notices, "error"); len(said) != 1 || !strings.HasPrefix(said[0], "dep_gen reconcile: 200 records dropped on device side") {
 					t.Errorf("said %q", said)
 				}
 			}
-			if o.Account != want || o.Clean != (policy == producer.Block) {
+			if o.Account != want || o.Clean != (policy == abi.Block) {
 				t.Errorf("clean %v, account %+v, want %+v", o.Clean, o.Account, want)
 			}
 			for i, r := range c.records(o) {

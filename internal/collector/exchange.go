@@ -86,9 +86,6 @@ func newExchange(mod module, mem *mapping, r *region, queues, shards int, c capa
 	return x, nil
 }
 
-// shardOf is the shard that drains a queue.
-func (x *exchange) shardOf(queue int) int { return queue % len(x.shards) }
-
 // put offers a free buffer to a lane and retires it if the lane is full.
 func (x *exchange) put(shard int, b *buffer) {
 	b.at.Store(atHost)

@@ -528,7 +528,7 @@ func TestLossIsReadBack(t *testing.T) {
 	s.Add(abi.KindAicoreTask, 1, 0, kernels(1, 4))
 	s.Add(abi.KindAicpuTask, 1, 0, timings(1, 3)) // the times of token 4 are
 	c := collector.NewCapture(abi.A2A3, abi.ScheduleTiming, 3, []*collector.Store{s}, []uint32{2, 4, 0})
-	c.Accounting.Policy = collector.PolicyDrop
+	c.Accounting.Policy = abi.Drop
 	c.Accounting.Kinds[abi.KindAicoreTask] = collector.Account{Total: 7, Collected: 6, HostLost: 1}
 	c.Accounting.Kinds[abi.KindAicpuTask] = collector.Account{Total: 11, Collected: 6, Dropped: 2, Unflushed: 3}
 	c.Accounting.Stalls = collector.Stalls{Count: 2, RealNs: 12345}

@@ -7,7 +7,6 @@ import (
 
 	"swimlane/internal/abi"
 	"swimlane/internal/collector"
-	"swimlane/internal/producer"
 	"swimlane/internal/transport/fault"
 )
 
@@ -286,7 +285,7 @@ func (c *chip) wait(text string, lines int) {
 // A free queue whose head cannot be gets nothing; the device's limit ends its
 // wait, and the others go on.
 func TestCorruptFreeQueue(t *testing.T) {
-	for _, policy := range []producer.Policy{producer.Block, producer.Drop} {
+	for _, policy := range []abi.Policy{abi.Block, abi.Drop} {
 		t.Run(fmt.Sprintf("policy=%d", policy), func(t *testing.T) {
 			onBoth(t, setup{policy: policy, waiting: patience(10*time.Millisecond, 40*time.Millisecond)}, func(t *testing.T, c *chip) {
 				run := c.begin()

@@ -9,7 +9,6 @@ import (
 
 	"swimlane/internal/abi"
 	"swimlane/internal/collector"
-	"swimlane/internal/producer"
 	"swimlane/internal/transport/fault"
 )
 
@@ -128,7 +127,7 @@ func TestDeviceDiesBehindAnEntry(t *testing.T) {
 // A ready queue that is full at the flush: the device waits for its limit and
 // drops what it cannot hand over.
 func TestFullReadyQueueAtFlush(t *testing.T) {
-	for _, policy := range []producer.Policy{producer.Block, producer.Drop} {
+	for _, policy := range []abi.Policy{abi.Block, abi.Drop} {
 		t.Run(fmt.Sprintf("policy=%d", policy), func(t *testing.T) {
 			c := newSmallChip(t, setup{shadow: true, cores: 1, level: abi.OrchPhases, policy: policy, waiting: patience(10*time.Millisecond, 40*time.Millisecond)})
 			run := c.begin()
@@ -282,7 +281,7 @@ func TestDepthsThatHelp(t *testing.T) {
 				}
 				// The host collects nothing and can allocate nothing: the device has what
 				// the pools were given, of kernels four buffers more in the host's lane.
-				c := newChip(t, setup{cores: 1, threads: 2, shards: 1, level: abi.OrchPhases, depths: depths, policy: producer.Drop, size: 64 << 20})
+				c := newChip(t, setup{cores: 1, threads: 2, shards: 1, level: abi.OrchPhases, depths: depths, policy: abi.Drop, size: 64 << 20})
 				g := newGate()
 				c.sink = g.sink
 				run := c.begin()
@@ -318,7 +317,7 @@ func TestDepthsThatHelp(t *testing.T) {
 // A run that records no phase gives the buffers back that its phase pools had
 // taken: the fifth such run, and the one after it, have theirs.
 func TestRunsWithoutPhases(t *testing.T) {
-	onBoth(t, setup{level: abi.OrchPhases, cores: 1, policy: producer.Drop}, func(t *testing.T, c *chip) {
+	onBoth(t, setup{level: abi.OrchPhases, cores: 1, policy: abi.Drop}, func(t *testing.T, c *chip) {
 		for n := range 6 {
 			run := c.begin()
 			r := c.launchRig() // a missing first buffer is an error

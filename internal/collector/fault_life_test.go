@@ -7,7 +7,6 @@ import (
 
 	"swimlane/internal/abi"
 	"swimlane/internal/collector"
-	"swimlane/internal/producer"
 	"swimlane/internal/transport/fault"
 )
 
@@ -169,7 +168,7 @@ func TestFailingFlags(t *testing.T) {
 		"read contended": {fault.FromDevice, abi.FqContended}, "freeze": {fault.ToDevice, abi.FqFreezeActive}, "clear contended": {fault.ToDevice, abi.FqContended},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newSmallChip(t, setup{shadow: true, cores: 1, shards: 1, threads: 1, policy: producer.Block})
+			c := newSmallChip(t, setup{shadow: true, cores: 1, shards: 1, threads: 1, policy: abi.Block})
 			run := c.begin()
 			at := c.host.Layout().Backpressure + w.off
 			for n := 1; n <= 3; n++ {
@@ -281,7 +280,7 @@ func TestOrderOfDepGenCalls(t *testing.T) {
 // A device that drops records does not ask for buffers, and hands nothing over
 // while it has none. It gets what comes back all the same.
 func TestDropPolicyRecovers(t *testing.T) {
-	onBoth(t, setup{cores: 1, policy: producer.Drop}, func(t *testing.T, c *chip) {
+	onBoth(t, setup{cores: 1, policy: abi.Drop}, func(t *testing.T, c *chip) {
 		g := newGate()
 		c.sink = g.sink
 		run := c.begin()

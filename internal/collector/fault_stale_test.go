@@ -8,7 +8,6 @@ import (
 
 	"swimlane/internal/abi"
 	"swimlane/internal/collector"
-	"swimlane/internal/producer"
 	"swimlane/internal/transport/fault"
 )
 
@@ -68,7 +67,7 @@ func (r *rig) steady(tasks int) {
 func TestLateRotationExportsNothingStale(t *testing.T) {
 	for _, level := range []abi.Level{abi.TaskTiming, abi.ScheduleTiming} {
 		t.Run(fmt.Sprintf("level=%d", level), func(t *testing.T) {
-			c := newSmallChip(t, setup{shadow: true, cores: 1, level: level, policy: producer.Drop})
+			c := newSmallChip(t, setup{shadow: true, cores: 1, level: level, policy: abi.Drop})
 			run := c.begin()
 			r := c.launchRig()
 			v := c.valve()

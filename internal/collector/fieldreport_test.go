@@ -221,7 +221,7 @@ func TestField48ArmBeforeTheOutcomeWasRead(t *testing.T) {
 // loses nothing, or what it says.
 func TestField49FastProducer(t *testing.T) {
 	const records = 1_000_000
-	for _, policy := range []producer.Policy{producer.Block, producer.Drop} {
+	for _, policy := range []abi.Policy{abi.Block, abi.Drop} {
 		t.Run(fmt.Sprintf("policy=%d", policy), func(t *testing.T) {
 			onBoth(t, setup{cores: 1, policy: policy, sink: discard}, func(t *testing.T, c *chip) {
 				run := c.begin()
@@ -233,7 +233,7 @@ func TestField49FastProducer(t *testing.T) {
 				r.flush()
 				o := r.settle(run)
 				a := o.Capture.Accounting.Kinds[abi.KindAicpuTask]
-				if a.HostLost+a.Unflushed > 0 || policy == producer.Block && a.Dropped > 0 {
+				if a.HostLost+a.Unflushed > 0 || policy == abi.Block && a.Dropped > 0 {
 					t.Errorf("account %+v, want no loss but what a dropping device counts", a)
 				}
 				if counted := o.Buckets[abi.KindAicpuTask].Dropped; a.Dropped != counted {
@@ -333,7 +333,7 @@ func BenchmarkField52Producers(b *testing.B) {
 
 // Field report 54: what was lost stands in the file, by kind.
 func TestField54LossIsInTheFile(t *testing.T) {
-	c := newSmallChip(t, setup{shadow: true, cores: 1, policy: producer.Drop})
+	c := newSmallChip(t, setup{shadow: true, cores: 1, policy: abi.Drop})
 	run := c.begin()
 	v := c.valve()
 	v.set(true)

@@ -182,7 +182,7 @@ func readBack(t *testing.T, path string) *capture.Records {
 // asked for when it begins, and what the device knows comes from its writers.
 func TestFileIsComplete(t *testing.T) {
 	c := newChip(t, setup{size: 32 << 20, cores: 6, level: abi.OrchPhases, shadow: true})
-	run, err := c.host.Begin(collector.RunOptions{Level: abi.OrchPhases, Policy: collector.PolicyDrop, Runtime: tmr, CoCaptured: []string{"dep_gen"}})
+	run, err := c.host.Begin(collector.RunOptions{Level: abi.OrchPhases, Policy: abi.Drop, Runtime: tmr, CoCaptured: []string{"dep_gen"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,15 +148,6 @@ func (m *mapping) block(addr uint64) *block {
 	return t[i]
 }
 
-// resolve is where the host sees a device address.
-func (m *mapping) resolve(addr uint64) (abi.Mem, error) {
-	b := m.block(addr)
-	if b == nil {
-		return nil, errNoMapping(addr)
-	}
-	return b.host[addr-b.addr:], nil
-}
-
 func errNoMapping(addr uint64) error { return fmt.Errorf("no host mapping for dev_ptr=%#x", addr) }
 
 // buffer is the buffer that begins at an address.

@@ -712,7 +712,7 @@ func TestDropUnderLoad(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("level=%d/shadow=%v", level, shadow), func(t *testing.T) {
 				c := newChip(t, setup{
-					shadow: shadow, cores: 1, threads: 2, level: level, policy: producer.Drop,
+					shadow: shadow, cores: 1, threads: 2, level: level, policy: abi.Drop,
 					depths: collector.Depths{ProfBuffersPerCore: 1, AicoreBuffersPerCore: 1, SchedBuffersPerThread: 1, OrchBuffersPerThread: 1},
 				})
 				for round := range 2 { // the buffers of the second hold records of the first
@@ -724,7 +724,7 @@ func TestDropUnderLoad(t *testing.T) {
 							runtime.Gosched()
 						}
 					}}
-					run, err := c.host.Begin(collector.RunOptions{Level: level, Runtime: tmr, Policy: collector.PolicyDrop, Sink: stalled.take})
+					run, err := c.host.Begin(collector.RunOptions{Level: level, Runtime: tmr, Policy: abi.Drop, Sink: stalled.take})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -841,13 +841,13 @@ func TestMissedRotation(t *testing.T) {
 	for _, level := range []abi.Level{abi.TaskTiming, abi.ScheduleTiming} {
 		for _, shadow := range []bool{false, true} {
 			t.Run(fmt.Sprintf("level=%d/shadow=%v", level, shadow), func(t *testing.T) {
-				c := newChip(t, setup{shadow: shadow, cores: 1, shards: 1, level: level, policy: producer.Drop})
+				c := newChip(t, setup{shadow: shadow, cores: 1, shards: 1, level: level, policy: abi.Drop})
 				run := c.begin()
 				c.play(c.launch(), 12*1024) // each of the core's buffers is filled
 				run.Stop()
 				checkSums(t, run.Outcome())
 
-				run, err := c.host.Begin(collector.RunOptions{Level: level, Runtime: tmr, Policy: collector.PolicyDrop})
+				run, err := c.host.Begin(collector.RunOptions{Level: level, Runtime: tmr, Policy: abi.Drop})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -119,9 +119,9 @@ func (a *Account) add(b Account) {
 func (a *Account) Lost() uint64 { return a.Dropped + a.HostLost + a.Unflushed }
 
 // advise says what to change when records were lost, naming the option.
-func (a *Account) advise(n *notices, kind string, policy Policy, depth int, option string) {
+func (a *Account) advise(n *notices, kind string, policy abi.Policy, depth int, option string) {
 	switch {
-	case a.Dropped > 0 && policy == PolicyDrop:
+	case a.Dropped > 0 && policy == abi.Drop:
 		n.add(Warning, "%d of %d %s records were dropped, because the device had no free buffer: raise %s (it is %d), or let the device wait (policy block)",
 			a.Dropped, a.Total, kind, option, depth)
 	case a.Dropped > 0:

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"swimlane/internal/abi"
 )
 
 // The vectors of spec/collector.md §6.3, and what is said of leftovers.
@@ -114,15 +116,15 @@ func TestBalanceLaws(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	for _, v := range []struct {
 		account Account
-		policy  Policy
+		policy  abi.Policy
 		said    []string
 	}{
-		{Account{Total: 9, Collected: 9}, PolicyBlock, nil},
-		{Account{Total: 9, Collected: 5, Dropped: 4}, PolicyDrop, []string{
+		{Account{Total: 9, Collected: 9}, abi.Block, nil},
+		{Account{Total: 9, Collected: 5, Dropped: 4}, abi.Drop, []string{
 			"4 of 9 AICPU_TASK records were dropped, because the device had no free buffer: raise PROF_BUFFERS_PER_CORE (it is 8), or let the device wait (policy block)"}},
-		{Account{Total: 9, Collected: 5, Dropped: 4}, PolicyBlock, []string{
+		{Account{Total: 9, Collected: 5, Dropped: 4}, abi.Block, []string{
 			"4 of 9 AICPU_TASK records were dropped although the device waits for buffers: the host was too slow or stood still; raise PROF_BUFFERS_PER_CORE (it is 8)"}},
-		{Account{Total: 9, HostLost: 4, Unflushed: 5}, PolicyBlock, []string{
+		{Account{Total: 9, HostLost: 4, Unflushed: 5}, abi.Block, []string{
 			"4 of 9 AICPU_TASK records reached the host and were lost there: see the errors before",
 			"5 of 9 AICPU_TASK records were still in the device when the run ended: the device did not flush, or died"}},
 	} {

@@ -11,7 +11,7 @@ import (
 // the file.
 type RunOptions struct {
 	Level      abi.Level         // 0: nothing
-	Policy     Policy            // of the device
+	Policy     abi.Policy        // of the device
 	Runtime    string            // name of the runtime, which scheduler streams carry
 	CoreTypes  []abi.CoreType    // by core; nil: those of whole clusters (spec/device-abi.md §1)
 	CoCaptured []string          // other diagnostics of the launch

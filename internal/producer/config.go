@@ -7,21 +7,10 @@ import (
 	"swimlane/internal/abi"
 )
 
-// Policy is what a writer does when the host has not kept up
-// (spec/collector.md §2.10).
-type Policy uint8
-
-// The policies. Block stops the device and asks the host to hurry; Drop never
-// waits and never asks: it loses records and counts them.
-const (
-	Block Policy = iota
-	Drop
-)
-
 // Waiting says how a writer waits. The zero value blocks with the limits of the
 // protocol.
 type Waiting struct {
-	Policy Policy
+	Policy abi.Policy
 	// Timeout ends a wait for the ready queue, for the push gate, and for the host
 	// to end a freeze; 30 s if 0. A wait for an empty buffer is bounded by it only
 	// while the host holds the freeze.

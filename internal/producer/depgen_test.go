@@ -242,7 +242,7 @@ func TestDepGenCut(t *testing.T) {
 
 // TestDepGenLoss: sums stay exact when there is no buffer and when a full one cannot go.
 func TestDepGenLoss(t *testing.T) {
-	h := newDepHost(t, abi.DepGenKinds, 1, producer.Waiting{Policy: producer.Drop})
+	h := newDepHost(t, abi.DepGenKinds, 1, producer.Waiting{Policy: abi.Drop})
 	h.w.Announce(0)
 	for i := range uint64(1022) {
 		h.w.Submit(&producer.Submit{TaskID: i})
@@ -261,7 +261,7 @@ func TestDepGenLoss(t *testing.T) {
 
 func TestDepGenFlushIntoFullQueue(t *testing.T) {
 	c := &clock{}
-	h := newDepHost(t, abi.DepGenKinds, 1, c.waiting(producer.Block))
+	h := newDepHost(t, abi.DepGenKinds, 1, c.waiting(abi.Block))
 	h.w.Announce(0)
 	h.w.Submit(&producer.Submit{TaskID: 1, Deps: someDeps(65)})
 	h.mem.Word32(h.base + h.dep.Head(0)).Store(1)
@@ -273,7 +273,7 @@ func TestDepGenFlushIntoFullQueue(t *testing.T) {
 }
 
 func TestDepGenWithoutFirstBuffer(t *testing.T) {
-	h := newDepHost(t, abi.DepGenNoKinds, 0, producer.Waiting{Policy: producer.Drop})
+	h := newDepHost(t, abi.DepGenNoKinds, 0, producer.Waiting{Policy: abi.Drop})
 	if h.w.Startup() == nil {
 		t.Error("a missing buffer is no error")
 	}

@@ -238,7 +238,7 @@ func TestLevels(t *testing.T) {
 func TestStallsOfAllThreads(t *testing.T) {
 	c := &clock{}
 	h := newHost(t, abi.A2A3, 2, abi.ScheduleTiming, 1<<20)
-	h.cfg.Waiting = c.waiting(producer.Block)
+	h.cfg.Waiting = c.waiting(abi.Block)
 	d := h.attach() // without buffers
 	h.bp().FqFreezeActive.Store(1)
 	d.Thread(0).Task(0, 1, 2, 3)

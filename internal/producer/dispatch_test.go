@@ -86,7 +86,7 @@ func TestRotationWithoutBuffer(t *testing.T) {
 	for name, zero := range map[string]bool{"empty queue": false, "empty slot": true} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t, abi.A2A3, 1, abi.ScheduleTiming, 1<<20)
-			h.cfg.Policy = producer.Drop
+			h.cfg.Policy = abi.Drop
 			buf := h.give(abi.KindAicoreTask, 0, 1)[0]
 			d := h.attach()
 			thread, c := d.Thread(0), d.Core(0)
@@ -115,7 +115,7 @@ func TestRotationWithoutBuffer(t *testing.T) {
 // TestStashThatCannotGo: its records are dropped, and it serves as the new buffer.
 func TestStashThatCannotGo(t *testing.T) {
 	h := newHost(t, abi.A2A3, 1, abi.TaskTiming, 1<<20)
-	h.cfg.Policy = producer.Drop
+	h.cfg.Policy = abi.Drop
 	bufs := h.give(abi.KindAicoreTask, 0, 3)
 	d := h.attach()
 	thread, c := d.Thread(0), d.Core(0)
@@ -140,7 +140,7 @@ func TestStashThatCannotGo(t *testing.T) {
 // begins, so that a count taken from it covers no slot of an earlier life.
 func TestRotationAfterAMissedOne(t *testing.T) {
 	h := newHost(t, abi.A2A3, 1, abi.ScheduleTiming, 1<<20)
-	h.cfg.Policy = producer.Drop
+	h.cfg.Policy = abi.Drop
 	bufs := h.give(abi.KindAicoreTask, 0, 1)
 	d := h.attach()
 	thread, c := d.Thread(0), d.Core(0)
@@ -160,7 +160,7 @@ func TestRotationAfterAMissedOne(t *testing.T) {
 // TestRotationPastABadSlot: a slot without a buffer costs one rotation, not all.
 func TestRotationPastABadSlot(t *testing.T) {
 	h := newHost(t, abi.A2A3, 1, abi.ScheduleTiming, 1<<20)
-	h.cfg.Policy = producer.Drop
+	h.cfg.Policy = abi.Drop
 	h.give(abi.KindAicoreTask, 0, 1)
 	d := h.attach()
 	thread, c := d.Thread(0), d.Core(0)

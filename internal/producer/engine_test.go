@@ -48,7 +48,7 @@ func TestSwitchBuffer(t *testing.T) {
 // TestSwitchNoneFree holds the pop gate closed: the full buffer goes, and none comes.
 func TestSwitchNoneFree(t *testing.T) {
 	c := &clock{}
-	h, thread, old := switchHost(t, c.waiting(producer.Block))
+	h, thread, old := switchHost(t, c.waiting(abi.Block))
 	h.bp().FqFreezeActive.Store(1)
 	producer.SwitchTasks(thread, 0)
 	h.wantEntry(1, abi.KindAicpuTask, 0, old, 7)
@@ -175,7 +175,7 @@ func TestPhaseCountBeforeFields(t *testing.T) {
 // tries again.
 func TestPhaseWithoutBuffer(t *testing.T) {
 	h := newHost(t, abi.A2A3, 1, abi.SchedPhases, 2<<20)
-	h.cfg.Policy = producer.Drop
+	h.cfg.Policy = abi.Drop
 	d := h.attach()
 	if d.InitPhases(1, 0) == nil {
 		t.Error("a missing buffer is no error")

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"swimlane/internal/abi"
-	"swimlane/internal/producer"
 )
 
 // TestFlush goes through spec/collector.md §2.9 with two cores and a phase buffer.
@@ -103,7 +102,7 @@ func TestFlushLevel1(t *testing.T) {
 // TestFlushIntoFullQueue: what cannot go is dropped and counted, and no pool
 // keeps it.
 func TestFlushIntoFullQueue(t *testing.T) {
-	for _, policy := range []producer.Policy{producer.Block, producer.Drop} {
+	for _, policy := range []abi.Policy{abi.Block, abi.Drop} {
 		h := newHost(t, abi.A5, 1, abi.SchedPhases, 8<<20)
 		c := &clock{}
 		h.cfg.Waiting = c.waiting(policy)
@@ -130,7 +129,7 @@ func TestFlushIntoFullQueue(t *testing.T) {
 		if got := h.mem.Word32(h.region.Tail(0)).Load(); got != tail {
 			t.Errorf("queue tail %d, want it to stay at %d", got, tail)
 		}
-		want := map[producer.Policy]int{producer.Block: 30, producer.Drop: 0}[policy]
+		want := map[abi.Policy]int{abi.Block: 30, abi.Drop: 0}[policy]
 		if c.looks != want {
 			t.Errorf("policy %d: the flush waited %d s, want %d, once for all buffers", policy, c.looks, want)
 		}

@@ -153,7 +153,7 @@ type clock struct {
 	on    map[int]func()
 }
 
-func (c *clock) waiting(p producer.Policy) producer.Waiting {
+func (c *clock) waiting(p abi.Policy) producer.Waiting {
 	return producer.Waiting{
 		Policy: p,
 		Now:    func() time.Time { return time.Unix(1000+int64(c.looks), 0) },

@@ -42,7 +42,7 @@ func (p *port) enqueue(e abi.ReadyEntry) bool {
 	}
 	p.entries[tail] = e // plain: the host reads it after it saw the new tail
 	p.tail.Store((tail + 1) % uint32(len(p.entries)))
-	if p.Policy == Block {
+	if p.Policy == abi.Block {
 		p.passGate()
 	}
 	return true
@@ -65,7 +65,7 @@ func (p *port) waitSpace() (tail uint32, ok bool) {
 	if head, size := p.head.Load(), uint32(len(p.entries)); head >= size || tail >= size {
 		p.faults.add("ready queue %d has head %d and tail %d: expected both below %d; it counts as full", p.queue, head, tail, size)
 	}
-	if p.Policy == Drop || p.alone {
+	if p.Policy == abi.Drop || p.alone {
 		return 0, false
 	}
 	p.bp.RqContended.Store(1) // once per wait
@@ -104,7 +104,7 @@ func (p *port) waitFree(q *abi.FreeQueue) bool {
 	if head, tail := q.Head.Load(), q.Tail.Load(); tail-head > abi.SlotCount {
 		p.faults.add("a free queue has head %d and tail %d: expected at most %d between them; it counts as empty", head, tail, abi.SlotCount)
 	}
-	if p.Policy == Drop || p.alone {
+	if p.Policy == abi.Drop || p.alone {
 		return false
 	}
 	p.bp.FqContended.Store(1) // once per wait

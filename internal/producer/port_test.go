@@ -10,7 +10,7 @@ import (
 
 // pressed is a run of one core at level 2 whose waits count, with n buffers for
 // AicpuTask records.
-func pressed(t *testing.T, policy producer.Policy, n int) (*host, *clock, *producer.Thread, []uint64) {
+func pressed(t *testing.T, policy abi.Policy, n int) (*host, *clock, *producer.Thread, []uint64) {
 	h := newHost(t, abi.A2A3, 1, abi.ScheduleTiming, 1<<20)
 	c := &clock{on: map[int]func(){}}
 	h.cfg.Waiting = c.waiting(policy)
@@ -38,7 +38,7 @@ func wantStall(t *testing.T, thread *producer.Thread, i int, cause producer.Caus
 
 // TestBlockUntilHostReacts stalls a thread on each of the three things there are.
 func TestBlockUntilHostReacts(t *testing.T) {
-	h, c, thread, bufs := pressed(t, producer.Block, 1)
+	h, c, thread, bufs := pressed(t, abi.Block, 1)
 	h.fill(0)
 	bp := h.bp()
 	head := h.mem.Word32(h.region.Head(0))
@@ -79,7 +79,7 @@ func TestBlockUntilHostReacts(t *testing.T) {
 
 // TestReadyQueueTimeout: 30 s, then the buffer's records are dropped and it stays active.
 func TestReadyQueueTimeout(t *testing.T) {
-	h, _, thread, bufs := pressed(t, producer.Block, 2)
+	h, _, thread, bufs := pressed(t, abi.Block, 2)
 	h.fill(0)
 	tasks(thread, 1000)
 	h.wantPool(abi.KindAicpuTask, 0, bufs[0], 0, 1000, 1000)
@@ -97,7 +97,7 @@ func TestReadyQueueTimeout(t *testing.T) {
 
 // TestPushGateTimeout: the entry is out, so nothing is dropped (disagreement 17).
 func TestPushGateTimeout(t *testing.T) {
-	h, _, thread, bufs := pressed(t, producer.Block, 2)
+	h, _, thread, bufs := pressed(t, abi.Block, 2)
 	h.bp().RqFreezeActive.Store(1)
 	tasks(thread, 1000)
 	h.wantEntry(0, abi.KindAicpuTask, 0, bufs[0], 0)
@@ -109,7 +109,7 @@ func TestPushGateTimeout(t *testing.T) {
 // TestFreeQueueDeadline: a host that never reacts ends the wait after the
 // deadline, not after the timeout, which is for freezes.
 func TestFreeQueueDeadline(t *testing.T) {
-	h, c, thread, _ := pressed(t, producer.Block, 1)
+	h, c, thread, _ := pressed(t, abi.Block, 1)
 	tasks(thread, 1000)
 	wantStall(t, thread, 0, producer.FreeQueue, 120, true)
 	h.wantPool(abi.KindAicpuTask, 0, 0, 1, 1000, 0)
@@ -129,7 +129,7 @@ func TestFreeQueueDeadline(t *testing.T) {
 
 // TestFreezeTimeoutRunsPerFreeze: two freezes of 20 s are no freeze of 30 s.
 func TestFreezeTimeoutRunsPerFreeze(t *testing.T) {
-	h, c, thread, bufs := pressed(t, producer.Block, 1)
+	h, c, thread, bufs := pressed(t, abi.Block, 1)
 	freeze := func(v uint32) func() { return func() { h.bp().FqFreezeActive.Store(v) } }
 	c.on[20], c.on[22], c.on[42] = freeze(0), freeze(1), freeze(0)
 	c.on[45] = func() { bufs = append(bufs, h.give(abi.KindAicpuTask, 0, 1)...) }
@@ -144,7 +144,7 @@ func TestFreezeTimeoutRunsPerFreeze(t *testing.T) {
 
 // TestDrop never waits, never asks and never parks; sums stay exact.
 func TestDrop(t *testing.T) {
-	h, c, thread, bufs := pressed(t, producer.Drop, 1)
+	h, c, thread, bufs := pressed(t, abi.Drop, 1)
 	bp := h.bp()
 	bp.RqFreezeActive.Store(1)
 	bp.FqFreezeActive.Store(1)
@@ -189,7 +189,7 @@ func TestHostile(t *testing.T) {
 		"tail of the queue":  {func(h *host) { h.mem.Word32(h.region.Tail(0)).Store(0xFFFFFFFF) }, 1000, 0, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, _, thread, _ := pressed(t, producer.Drop, 1)
+			h, _, thread, _ := pressed(t, abi.Drop, 1)
 			tasks(thread, 999)
 			tt.spoil(h)
 			tasks(thread, 2)
@@ -210,7 +210,7 @@ func TestHostile(t *testing.T) {
 }
 
 func TestStallsAreBounded(t *testing.T) {
-	h, c, thread, bufs := pressed(t, producer.Block, 1)
+	h, c, thread, bufs := pressed(t, abi.Block, 1)
 	tasks(thread, 1000) // leaves no buffer, and waits for one
 	for range 300 {
 		push(&h.pool(abi.KindAicpuTask, 0).Free, bufs[0])
