@@ -17,9 +17,10 @@ import (
 
 // job is one measurement: a device thread and a collector in one process.
 type job struct {
-	transport, kind, policy string
-	pools, records, shards  int
-	idle                    bool // the cores write nothing: what the AICPU does for their records
+	transport, kind        string
+	policy                 abi.Policy
+	pools, records, shards int
+	idle                   bool // the cores write nothing: what the AICPU does for their records
 }
 
 // result is what a job showed.
@@ -30,10 +31,11 @@ type result struct {
 	hostCPU   time.Duration // of all other threads
 	best      float64       // records/s of the fastest run
 	stalls    producer.Stalls
-	inFlight  int // the most buffers between the device's hand-over and the callback's end
-	collected uint64
-	lost      uint64
-	copyRate  float64 // records/s of a plain copy of the same bytes
+	inFlight  int               // the most buffers between the device's hand-over and the callback's end
+	collected uint64            // by the callback's own count
+	lost      uint64            // of the records that were made
+	account   collector.Account // by the collector
+	copyRate  float64           // records/s of a plain copy of the same bytes
 
 	// CPU ns per record of the device thread, without its waits.
 	allNs   float64 // everything
@@ -65,9 +67,9 @@ func (r *result) print() {
 	if r.kind == "aicore" {
 		share = fmt.Sprintf("%.2f", r.shareNs())
 	}
-	fmt.Printf("| %s | %s | %d | %.2f | %s | %.2f | %d | %.1f | %.1f | %.1f | %.2f | %d | %d | %d | %.0f |\n",
+	fmt.Printf("| %s | %s | %d | %.2f | %s | %.2f | %d | %.1f | %.1f | %.1f | %.2f | %d | %d / %d / %d / %d | %.0f |\n",
 		r.transport, r.kind, r.pools, r.deviceNs(), share, r.storeNs, r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3, r.best/1e6, r.rate()/1e6, r.hostNs(),
-		r.inFlight, r.collected, r.lost, r.copyRate/1e6)
+		r.inFlight, r.account.Collected, r.account.Dropped, r.account.HostLost, r.account.Unflushed, r.copyRate/1e6)
 }
 
 // memoryBase is where the device's addresses begin, memorySize how much of it
@@ -151,12 +153,8 @@ const warmPerPool = 300_000
 // measure makes one run of the collector.
 func (j *job) measure(space abi.Space, c *collector.Swimlane, r *result) error {
 	sinks := make([]sink, j.shards)
-	policy := abi.Block
-	if j.policy == "drop" {
-		policy = abi.Drop
-	}
 	run, err := c.Begin(collector.RunOptions{
-		Level: abi.ScheduleTiming, Policy: policy,
+		Level: abi.ScheduleTiming, Policy: j.policy,
 		Sink: func(shard int, kind abi.Kind, _ int, _ uint32, records []byte) {
 			s := &sinks[shard]
 			s.sum += checksum(kind, records)
@@ -191,13 +189,14 @@ func (j *job) measure(space abi.Space, c *collector.Swimlane, r *result) error {
 		return fmt.Errorf("%d records came: expected %d", r.collected, j.records)
 	}
 	r.lost = uint64(j.records) - r.collected
-	if r.lost > 0 && j.policy == "block" {
+	if r.lost > 0 && j.policy == abi.Block {
 		return fmt.Errorf("%d of %d records are lost although the device waits", r.lost, j.records)
 	}
 	if want := j.expected(); r.lost == 0 && sum != want {
 		return fmt.Errorf("the checksum of %d records is %#x: expected %#x", r.collected, sum, want)
 	}
-	if a := out.Capture.Accounting.Kinds[j.abiKind()]; a.Total != a.Collected+a.Dropped+a.HostLost+a.Unflushed || a.Collected != r.collected {
+	r.account = out.Capture.Accounting.Kinds[j.abiKind()]
+	if a := r.account; a.Total != a.Collected+a.Dropped+a.HostLost+a.Unflushed || a.Collected != r.collected {
 		return fmt.Errorf("the accounting %+v does not add up with %d records seen", a, r.collected)
 	}
 	return nil
@@ -222,7 +221,7 @@ func (j *job) produce(space abi.Space, c *collector.Swimlane, r *result) (err er
 		// A device waits on a processor of its own, so it does not give its thread to
 		// the host's goroutines; but the system may have other work for the processor.
 		var last time.Duration
-		waiting := producer.Waiting{Wait: func() {
+		waiting := producer.Waiting{Policy: j.policy, Wait: func() {
 			from := threadCPU()
 			if from-last < time.Microsecond { // the same stall: what lies between is a look at the queue
 				from = last
@@ -231,9 +230,6 @@ func (j *job) produce(space abi.Space, c *collector.Swimlane, r *result) (err er
 			last = threadCPU()
 			stalled += last - from
 		}}
-		if j.policy == "drop" {
-			waiting.Policy = abi.Drop
-		}
 		var d *producer.Device
 		d, err = producer.Attach(producer.Config{
 			Region: c.Layout(), Space: space, RegionAddr: c.DataBase(), RotationTable: c.RotationTable(),

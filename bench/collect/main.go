@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"swimlane/internal/abi"
 )
 
 type config struct {
@@ -24,7 +26,7 @@ type config struct {
 	shards    int
 	runs      int
 	soak      int
-	policy    string
+	policy    abi.Policy
 	export    bool
 	enforce   bool
 	profile   string
@@ -60,7 +62,7 @@ func parseFlags(args []string) (cfg config, err error) {
 	fs.IntVar(&cfg.shards, "shards", 1, "drain and collector shards")
 	fs.IntVar(&cfg.runs, "runs", 15, "measurements of each combination")
 	fs.IntVar(&cfg.soak, "soak", 0, "instead of the table: this many records through every transport and kind, checking the checksum")
-	fs.StringVar(&cfg.policy, "policy", "block", "what the device does without room: block or drop")
+	policy := fs.String("policy", "block", "what the device does without room: block or drop")
 	fs.BoolVar(&cfg.export, "export", true, "measure the export and the memory of what is kept, too")
 	fs.BoolVar(&cfg.enforce, "enforce", false, "exit with 1 if a bar is missed")
 	fs.StringVar(&cfg.profile, "cpuprofile", "", "write a CPU profile")
@@ -83,8 +85,11 @@ func parseFlags(args []string) (cfg config, err error) {
 	if cfg.kinds, err = words("kind", *kinds, "aicpu", "aicore"); err != nil {
 		return cfg, err
 	}
-	if _, err := words("policy", cfg.policy, "block", "drop"); err != nil {
+	if _, err := words("policy", *policy, "block", "drop"); err != nil {
 		return cfg, err
+	}
+	if *policy == abi.Drop.String() {
+		cfg.policy = abi.Drop
 	}
 	if cfg.records < 1 || cfg.runs < 1 || cfg.shards < 1 {
 		return cfg, errors.New("-records, -runs and -shards must be at least 1")
@@ -121,8 +126,8 @@ func bench(cfg config) (missed bool, err error) {
 	if cfg.soak > 0 {
 		return false, soak(cfg)
 	}
-	fmt.Println("| transport | records | pools | device ns/record | AICPU share | plain stores | stalls | stalled ms | M records/s, best | median | host ns/record | buffers in flight | collected | lost | plain copy M records/s |")
-	fmt.Println("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	fmt.Println("| transport | records | pools | device ns/record | AICPU share | plain stores | stalls | stalled ms | M records/s, best | median | host ns/record | buffers in flight | collected / dropped / host lost / unflushed | plain copy M records/s |")
+	fmt.Println("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	bars := bars{}
 	for _, transport := range cfg.transport {
 		for _, kind := range cfg.kinds {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"runtime/pprof"
+
+	"swimlane/internal/abi"
 )
 
 // bars keeps the worst figure for each bar.
@@ -46,7 +48,7 @@ func (b *bars) print(cfg config) (missed bool) {
 	line(fmt.Sprintf("device, slowest row (%s, %s, %d pools)", d.transport, d.kind, d.pools),
 		fmt.Sprintf("%.2f ns/record", d.deviceNs()), fmt.Sprintf("%d ns", maxProducerNs), d.deviceNs() <= maxProducerNs)
 	line("AICPU share of a core's record, slowest row", fmt.Sprintf("%.2f ns", b.shareNs), fmt.Sprintf("%d ns", maxProducerNs), b.shareNs <= maxProducerNs)
-	if cfg.policy == "block" {
+	if cfg.policy == abi.Block {
 		line(fmt.Sprintf("store to callback, %d shard, best run of the slowest row", cfg.shards), fmt.Sprintf("%.1f M records/s", b.rate/1e6), fmt.Sprintf("%.0f M/s", minRate/1e6), b.rate >= minRate)
 		line("lost", fmt.Sprint(b.lost), "0", b.lost == 0)
 	}

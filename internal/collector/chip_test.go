@@ -124,11 +124,7 @@ func newChip(t testing.TB, s setup) *chip {
 // begin arms a run at the chip's level and starts the host.
 func (c *chip) begin() *collector.Run {
 	c.t.Helper()
-	policy := abi.Block
-	if c.policy == abi.Drop {
-		policy = abi.Drop
-	}
-	run, err := c.host.Begin(collector.RunOptions{Level: c.level, Policy: policy, Runtime: tmr, Sink: c.sink})
+	run, err := c.host.Begin(collector.RunOptions{Level: c.level, Policy: c.policy, Runtime: tmr, Sink: c.sink})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -238,16 +234,6 @@ func checkSums(t testing.TB, o *collector.Outcome) {
 	}
 }
 
-// notices are the notices of a severity.
-func noticesOf(o *collector.Outcome, s collector.Severity) (out []string) {
-	for _, n := range o.Notices {
-		if n.Severity == s {
-			out = append(out, n.Text)
-		}
-	}
-	return out
-}
-
 // Every record arrives over both transports, on both architectures, at every
 // level that has task records.
 func TestEveryRecordArrives(t *testing.T) {
@@ -273,7 +259,7 @@ func TestEveryRecordArrives(t *testing.T) {
 					if got := o.Capture.Accounting.Kinds[abi.KindAicpuTask]; got != want {
 						t.Errorf("AICPU account %+v, want %+v", got, want)
 					}
-					if bad := slices.Concat(noticesOf(o, collector.Warning), noticesOf(o, collector.Error)); len(bad) > 0 {
+					if bad := slices.Concat(saidOf(o.Notices, "warning"), saidOf(o.Notices, "error")); len(bad) > 0 {
 						t.Errorf("said %q", bad)
 					}
 					if o.Faults != (collector.Faults{}) {

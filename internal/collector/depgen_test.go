@@ -188,7 +188,7 @@ func sameRecords(t *testing.T, got, want []depRecord) {
 	}
 }
 
-// said are the texts of a severity, "" for all of them.
+// saidOf are the texts of a severity, "" for all of them.
 func saidOf(notices []collector.Notice, severity string) (out []string) {
 	for _, n := range notices {
 		if severity == "" || n.Severity.String() == severity {

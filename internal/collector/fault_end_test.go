@@ -298,7 +298,7 @@ func TestDepthsThatHelp(t *testing.T) {
 				o := r.settle(run)
 				a := o.Capture.Accounting.Kinds[k.kind]
 				said := ""
-				for _, n := range noticesOf(o, collector.Warning) {
+				for _, n := range saidOf(o.Notices, "warning") {
 					if strings.Contains(n, k.notice+" records were dropped") {
 						said = n
 					}

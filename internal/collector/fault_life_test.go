@@ -246,35 +246,11 @@ func TestCountersUnreadable(t *testing.T) {
 	r.checkTasks(o.Capture, 1500)
 	r.want(o, abi.KindAicoreTask, collector.Account{Total: 4500, Collected: 4500})
 	r.said(o, collector.Error, "the device's counters cannot be read")
-	if n := len(noticesOf(o, collector.Error)) + len(noticesOf(o, collector.Warning)); n != 1 {
+	if n := len(saidOf(o.Notices, "error")) + len(saidOf(o.Notices, "warning")); n != 1 {
 		t.Errorf("%d notices, want 1: %q", n, o.Notices)
 	}
 	r.file(o)
 	r.again()
-}
-
-// The same of dep_gen.
-func TestOrderOfDepGenCalls(t *testing.T) {
-	c := newSmallChip(t, setup{})
-	d, err := collector.NewDepGen(collector.DepGenOptions{Arch: abi.A2A3, Memory: c.faults.Ops()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := d.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := d.Finalize(); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := run.Start(); err == nil {
-		t.Error("a run was started after the collector was finalized")
-	}
-	if _, err := d.Begin(); err == nil {
-		t.Error("a run was begun after the collector was finalized")
-	}
 }
 
 // A device that drops records does not ask for buffers, and hands nothing over

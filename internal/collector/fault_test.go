@@ -214,13 +214,13 @@ func (r *rig) silent(o *collector.Outcome) {
 func (r *rig) said(o *collector.Outcome, s collector.Severity, text string) {
 	r.t.Helper()
 	found := 0
-	for _, n := range noticesOf(o, s) {
+	for _, n := range saidOf(o.Notices, s.String()) {
 		if strings.Contains(n, text) {
 			found++
 		}
 	}
 	if found != 1 {
-		r.t.Errorf("%d notices (%v) say %q, want 1: %q", found, s, text, noticesOf(o, s))
+		r.t.Errorf("%d notices (%v) say %q, want 1: %q", found, s, text, saidOf(o.Notices, s.String()))
 	}
 }
 

@@ -50,7 +50,7 @@ func TestLevelsThatCannotBeMet(t *testing.T) {
 				t.Errorf("level %d of a collector for %d: %v", level, v.made, err)
 				continue
 			}
-			if got := *c.regionOf(c.host.Layout().TotalSize).U32(127012); got != uint32(level) { // spec/device-abi.md §7
+			if got := *c.region().U32(127012); got != uint32(level) { // spec/device-abi.md §7
 				t.Errorf("the header says level %d, want %d", got, level)
 			}
 		}
@@ -117,7 +117,7 @@ func TestEachLevelEndToEnd(t *testing.T) {
 							t.Errorf("kind %d: account %+v, want %+v", kind, got, want)
 						}
 					}
-					if said := slices.Concat(noticesOf(o, collector.Warning), noticesOf(o, collector.Error)); len(said) != 0 {
+					if said := slices.Concat(saidOf(o.Notices, "warning"), saidOf(o.Notices, "error")); len(said) != 0 {
 						t.Errorf("said %q", said)
 					}
 					path, err := o.Capture.Export(t.TempDir())
@@ -378,7 +378,7 @@ func TestReconcileVectors(t *testing.T) {
 		} {
 			run := c.begin()
 			c.play(c.launch(), v.tasks)
-			m := c.regionOf(c.host.Layout().TotalSize)
+			m := c.region()
 			*m.U32(127168 + 12), *m.U32(127168 + 16) = v.total, v.dropped // spec/device-abi.md §4, §8
 			o := run.Outcome()
 			checkSums(t, o)
@@ -391,7 +391,7 @@ func TestReconcileVectors(t *testing.T) {
 				t.Errorf("bucket %+v, want %+v", got, want)
 			}
 			var said []string
-			for _, text := range noticesOf(o, collector.Warning) {
+			for _, text := range saidOf(o.Notices, "warning") {
 				if strings.HasPrefix(text, who) {
 					said = append(said, text)
 				}
@@ -421,7 +421,7 @@ func TestLeftovers(t *testing.T) {
 			task(s, core, 1, n)
 		}
 		// spec/device-abi.md §8, for three cores
-		m := c.regionOf(129856)
+		m := c.region()
 		pointer := func(pool uint64) uint64 { return m.Word64(pool).Load() }
 		perf, aicore, sched, orch := pointer(127168+192), pointer(127744+192), pointer(128320), pointer(129088)
 		out := run.Outcome()
@@ -440,7 +440,7 @@ func TestLeftovers(t *testing.T) {
 			}
 		}
 		const who, failed = "ChipSwimlane reconcile: ", "after stop() — device flush failed"
-		got := noticesOf(out, collector.Error)
+		got := saidOf(out.Notices, "error")
 		want := []string{
 			fmt.Sprintf(who+"core 1 has un-flushed PERF buffer (current_buf_ptr=0x%x, count=3) "+failed, perf),
 			fmt.Sprintf(who+"core 1 has un-flushed AICORE buffer (current_buf_ptr=0x%x, count=1003) "+failed, aicore),
@@ -468,7 +468,7 @@ func TestLeftovers(t *testing.T) {
 		c.act(c.launch(), 30)
 		out = run.Outcome()
 		c.checkTasks(out.Capture, 30)
-		if said := slices.Concat(noticesOf(out, collector.Warning), noticesOf(out, collector.Error)); len(said) != 0 {
+		if said := slices.Concat(saidOf(out.Notices, "warning"), saidOf(out.Notices, "error")); len(said) != 0 {
 			t.Errorf("the next run said %q", said)
 		}
 	}
@@ -504,7 +504,7 @@ func TestPhaseMetadata(t *testing.T) {
 				c.t = t
 				run := c.begin()
 				c.play(c.launchThreads(0, 0), 1)
-				m := c.regionOf(129856) // spec/device-abi.md §7, §8
+				m := c.region() // spec/device-abi.md §7, §8
 				*m.U32(127016), *m.U32(127020), *m.U32(127024) = v.sched, v.orch, v.cores
 				m[127028], m[127029] = 0, 1
 				o := run.Outcome()
@@ -513,7 +513,7 @@ func TestPhaseMetadata(t *testing.T) {
 				}
 				var said []string
 				for _, s := range []collector.Severity{collector.Info, collector.Warning, collector.Error} {
-					for _, text := range noticesOf(o, s) {
+					for _, text := range saidOf(o.Notices, s.String()) {
 						if s != collector.Info || !strings.Contains(text, "counts match") {
 							said = append(said, fmt.Sprintf("%v: %s", s, text))
 						}
