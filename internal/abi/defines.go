@@ -35,7 +35,7 @@ func commonDefines() []defines {
 			{"AICORE_BUFFERS_PER_CORE", AicoreBuffersPerCore, "AicoreTask buffers per core"},
 			{"SCHED_BUFFERS_PER_THREAD", SchedBuffersPerThread, "SchedPhase buffers per thread"},
 			{"ORCH_BUFFERS_PER_THREAD", OrchBuffersPerThread, "OrchPhase buffers of the one pool that has any"},
-			{"READYQUEUE_BUFFERS_PER_THREAD", ReadyQueueBuffersPerThread, "only part of READYQUEUE_SIZE"},
+			{"READYQUEUE_BUFFERS_PER_THREAD", ReadyQueueBuffersPerThread, "a factor in READYQUEUE_SIZE, and no limit"},
 			{"HOST_PHASE_RECORDS_PER_BUFFER", HostPhaseRecordsPerBuffer, ""},
 			{"HOST_PHASE_BUFFERS", HostPhaseBuffers, ""},
 			{"POOL_SIZE", PoolSize, "stride of every array of pools"},

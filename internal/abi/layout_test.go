@@ -121,6 +121,8 @@ var published = map[string]bool{
 	"swl_free_queue.buffer_ptrs": true, "swl_free_queue.head": true, "swl_free_queue.tail": true,
 	"swl_backpressure.rq_freeze_active": true, "swl_backpressure.rq_contended": true,
 	"swl_backpressure.fq_freeze_active": true, "swl_backpressure.fq_contended": true,
+	"swl_a2a3_data_header.num_sched_phase_threads": true, "swl_a2a3_data_header.num_orch_phase_threads": true,
+	"swl_a5_data_header.num_sched_phase_threads": true, "swl_a5_data_header.num_orch_phase_threads": true,
 	"swl_a2a3_data_header.queue_heads": true, "swl_a2a3_data_header.queue_tails": true,
 	"swl_a5_data_header.queue_heads": true, "swl_a5_data_header.queue_tails": true,
 	"swl_dep_gen_state.current_buf_ptr": true, "swl_dep_gen_state.current_buf_seq": true,

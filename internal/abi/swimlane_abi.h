@@ -60,7 +60,7 @@
 #define SWL_AICORE_BUFFERS_PER_CORE       4       /* AicoreTask buffers per core */
 #define SWL_SCHED_BUFFERS_PER_THREAD      6       /* SchedPhase buffers per thread */
 #define SWL_ORCH_BUFFERS_PER_THREAD       8       /* OrchPhase buffers of the one pool that has any */
-#define SWL_READYQUEUE_BUFFERS_PER_THREAD 16      /* only part of READYQUEUE_SIZE */
+#define SWL_READYQUEUE_BUFFERS_PER_THREAD 16      /* a factor in READYQUEUE_SIZE, and no limit */
 #define SWL_HOST_PHASE_RECORDS_PER_BUFFER 512
 #define SWL_HOST_PHASE_BUFFERS            24
 #define SWL_POOL_SIZE                     192     /* stride of every array of pools */
@@ -565,8 +565,8 @@ typedef struct swl_a2a3_data_header {
 	/*  126992 */ SWL_PUBLISHED uint32_t queue_tails[4];
 	/*  127008 */ uint32_t num_cores;
 	/*  127012 */ uint32_t chip_swimlane_level;
-	/*  127016 */ uint32_t num_sched_phase_threads;
-	/*  127020 */ uint32_t num_orch_phase_threads;
+	/*  127016 */ SWL_PUBLISHED uint32_t num_sched_phase_threads;
+	/*  127020 */ SWL_PUBLISHED uint32_t num_orch_phase_threads;
 	/*  127024 */ uint32_t num_phase_cores;
 	/*  127028 */ int8_t core_to_thread[72];
 	/*  127100 */ swl_backpressure backpressure;
@@ -662,8 +662,8 @@ typedef struct swl_a5_data_header {
 	/*  232980 */ SWL_PUBLISHED uint32_t queue_tails[5];
 	/*  233000 */ uint32_t num_cores;
 	/*  233004 */ uint32_t chip_swimlane_level;
-	/*  233008 */ uint32_t num_sched_phase_threads;
-	/*  233012 */ uint32_t num_orch_phase_threads;
+	/*  233008 */ SWL_PUBLISHED uint32_t num_sched_phase_threads;
+	/*  233012 */ SWL_PUBLISHED uint32_t num_orch_phase_threads;
 	/*  233016 */ uint32_t num_phase_cores;
 	/*  233020 */ int8_t core_to_thread[108];
 	/*  233128 */ swl_backpressure backpressure;

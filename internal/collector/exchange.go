@@ -32,6 +32,7 @@ type exchange struct {
 	idleLimit time.Duration // a shard without traffic is reported after this long
 
 	running  atomic.Bool // drain and replenish go on
+	troubled atomic.Bool // a transfer of this run has failed, and that was said
 	threads  sync.WaitGroup
 	started  bool
 	stopping sync.Mutex // start and stop, one at a time
@@ -182,6 +183,7 @@ func (x *exchange) start() error {
 		s.handoff = make(chan handoff, x.handoff)
 	}
 	x.started = true
+	x.troubled.Store(false)
 	x.running.Store(true)
 	var drains sync.WaitGroup
 	for i := range x.shards {

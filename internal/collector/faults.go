@@ -32,9 +32,10 @@ func (g *gauge) add(n int64) {
 }
 
 // transferFailed counts a word that could not be read or written, and reports the
-// first.
+// first of a run.
 func (x *exchange) transferFailed(err error) {
-	if x.faults.transfers.Add(1) == 1 {
+	x.faults.transfers.Add(1)
+	if x.troubled.CompareAndSwap(false, true) {
 		x.log.printf(Error, "%s: %v", x.mod.name(), err)
 	}
 }

@@ -53,7 +53,6 @@ func transferOf(c fault.Call, region uint64) string {
 		ok   bool
 	}{
 		{"queue tail", fault.FromDevice, 4, off >= queueTails && off < queueTails+16},
-		{"queue tails", fault.FromDevice, 16, off == queueTails},
 		{"ready entry", fault.FromDevice, 32, off < queueHeads && off%32 == 0},
 		{"phase threads", fault.FromDevice, 4, off == schedThreads || off == orchThreads},
 		{"contended", fault.FromDevice, 4, off == backpressure+4 || off == backpressure+12},

@@ -3,7 +3,11 @@
 // out, hands them over, and takes empty ones.
 //
 // A run begins with [Attach], called by one leader before any core may see a
-// task. The [Device] gives out the writers:
+// task. [Device.Startup] says whether buffers were missing. With phases, from
+// level 3 on, the leader calls [Device.InitPhases] before the threads enter their
+// loops; with an orchestrator on the device its thread calls
+// [Device.AnnounceOrchestrator]; and whoever assigns cores to threads calls
+// [Device.PublishCores]. The [Device] gives out the writers:
 //
 //   - a [Thread] for each AICPU thread: it counts dispatches, keeps the buffers
 //     of the cores that it drives, and writes AicpuTask and phase records;

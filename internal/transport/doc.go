@@ -10,8 +10,7 @@
 //
 //   - Queue heads and tails, free queue heads, contended and freeze flags, slots
 //     of free queues: one side stores the word at any time while the other loads
-//     it. 4 or 8 bytes, or the tails of all queues, 4 bytes each: atomic. A slot
-//     and the tail that publishes it are two copies, in this order.
+//     it. 4 or 8 bytes: atomic. A slot and the tail that publishes it are two copies, in this order.
 //   - Ready entries, 32 bytes: the device writes them with plain stores before it
 //     advances the tail, and not again before the head has passed them. The host
 //     reads between the two. Ordered by tail and head.

@@ -37,8 +37,8 @@ func Shadow(d *Device) collector.Memory {
 	}
 }
 
-// wordwise is the size up to which aligned copies move words with atomics. The
-// largest copy that meets live words is one of all queue tails, 4 bytes each.
+// wordwise is the size up to which aligned copies move words with atomics: one
+// cache line, though no copy of the protocol has more than one live word.
 const wordwise = 64
 
 // inWords tells whether a copy moves words. Device memory is aligned here as it

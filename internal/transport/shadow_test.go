@@ -280,6 +280,28 @@ func BenchmarkPullBuffer(b *testing.B) {
 	}
 }
 
+// BenchmarkRegionPull is one look at an idle device: the two indices of all queues
+// and two flags, by narrow reads and by a pull of the whole region.
+func BenchmarkRegionPull(b *testing.B) {
+	r, err := abi.NewRegion(abi.A5, 108)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := transport.Shadow(device(b, 1<<20))
+	for name, sizes := range map[string][]int{"narrow": {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, "region": {int(r.TotalSize)}} {
+		to := make([]byte, r.TotalSize)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				for _, size := range sizes {
+					if err := m.CopyFromDevice(to[:size], base); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkPullWord(b *testing.B) {
 	m := transport.Shadow(device(b, 1<<20))
 	to := make([]byte, 4)
