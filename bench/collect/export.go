@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"time"
 
@@ -94,8 +93,6 @@ func measureExport(b *bars) error {
 	return nil
 }
 
-var _ io.Writer = (*counter)(nil)
-
 // heap is how much memory Go's live objects take.
 func heap() int64 {
 	runtime.GC()
@@ -115,8 +112,12 @@ func soak(cfg config) error {
 					return fmt.Errorf("%s, %s records, %d pools: %w", transport, kind, pools, err)
 				}
 				r := all[0]
-				fmt.Printf("%s, %s records, %d pools: %d collected, %d lost, checksum ok, %.1f s, %.1f M records/s, %d stalls of %.1f ms\n",
-					transport, kind, pools, r.collected, r.lost, r.wall.Seconds(), r.rate()/1e6, r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3)
+				sum := "checksum ok"
+				if r.lost > 0 {
+					sum = "no checksum of what is left"
+				}
+				fmt.Printf("%s, %s records, %d pools: %d collected, %d lost, %s, %.1f s, %.1f M records/s, %d stalls of %.1f ms\n",
+					transport, kind, pools, r.collected, r.lost, sum, r.wall.Seconds(), r.rate()/1e6, r.stalls.Count, float64(r.stalls.Total.Microseconds())/1e3)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package collector_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"sync/atomic"
 	"testing"
@@ -142,5 +143,23 @@ func TestFailingStart(t *testing.T) {
 		o := r.settle(run)
 		r.silent(o)
 		r.checkTasks(o.Capture, 1100)
+	}
+}
+
+// A transfer that fails is said once in each run.
+func TestFailedTransferIsSaidInEachRun(t *testing.T) {
+	c := newSmallChip(t, setup{shadow: true})
+	for run := 1; run <= 2; run++ {
+		failed := c.faults.Count(fault.FromDevice).Failed
+		r := c.begin()
+		c.faults.Add(fault.Rule{Op: fault.FromDevice, Size: 4, Err: errBus})
+		for c.faults.Count(fault.FromDevice).Failed < failed+10 {
+			runtime.Gosched()
+		}
+		c.faults.Clear()
+		r.Stop()
+		if n := c.said.count(errBus.Error()); n != run {
+			t.Errorf("after %d runs it was said %d times", run, n)
+		}
 	}
 }
