@@ -130,7 +130,7 @@ func TestSurplus(t *testing.T) {
 			for i, s := range c.ex.shards {
 				got := [abi.Kinds]int{}
 				for k, lane := range s.recycled {
-					got[k] = len(lane)
+					got[k] = lane.len()
 				}
 				want := [abi.Kinds]int{abi.KindAicpuTask: v.aicpu[i], abi.KindSchedPhase: v.sc[i], abi.KindOrchPhase: v.orc[i], abi.KindAicoreTask: aicore}
 				if got != want {

@@ -13,7 +13,8 @@ import (
 //	collector shard → done → replenish → recycled lane → device free queue
 //
 // Each shard is one drain goroutine and one collector goroutine; one more
-// goroutine replenishes. A channel is the ring between two of them.
+// goroutine replenishes. A channel is the ring between two of them, and a lane
+// the stack of free buffers.
 type exchange struct {
 	mod    module
 	kinds  []kindSpec
@@ -42,8 +43,8 @@ type exchange struct {
 type shard struct {
 	handoff  chan handoff
 	done     chan *buffer
-	recycled []chan *buffer // per kind
-	held     []handoff      // the module wants to see them again after the stop; of the collector goroutine
+	recycled []*lane   // per kind
+	held     []handoff // the module wants to see them again after the stop; of the collector goroutine
 
 	collected atomic.Uint64 // buffers
 }
@@ -58,7 +59,7 @@ type pool struct {
 	lost  lost
 }
 
-// capacities of the channels of a shard (spec/collector.md §3.3).
+// capacities of the channels and lanes of a shard (spec/collector.md §3.3).
 type capacities struct{ handoff, done, recycled int }
 
 func newExchange(mod module, mem *mapping, r *region, queues, shards int, c capacities, log Logger) (*exchange, error) {
@@ -76,7 +77,7 @@ func newExchange(mod module, mem *mapping, r *region, queues, shards int, c capa
 	for range shards {
 		s := &shard{done: make(chan *buffer, c.done)}
 		for range x.kinds {
-			s.recycled = append(s.recycled, make(chan *buffer, c.recycled))
+			s.recycled = append(s.recycled, &lane{room: c.recycled})
 		}
 		x.shards = append(x.shards, s)
 	}
@@ -90,9 +91,7 @@ func newExchange(mod module, mem *mapping, r *region, queues, shards int, c capa
 // put offers a free buffer to a lane and retires it if the lane is full.
 func (x *exchange) put(shard int, b *buffer) {
 	b.at.Store(atHost)
-	select {
-	case x.shards[shard].recycled[b.kind] <- b:
-	default:
+	if !x.shards[shard].recycled[b.kind].put(b) {
 		x.retire(b)
 	}
 }
@@ -105,12 +104,7 @@ func (x *exchange) retire(b *buffer) {
 
 // take takes a free buffer out of a lane.
 func (x *exchange) take(shard, kind int) *buffer {
-	select {
-	case b := <-x.shards[shard].recycled[kind]:
-		return b
-	default:
-		return nil
-	}
+	return x.shards[shard].recycled[kind].take()
 }
 
 // takeAny takes a free buffer out of the lane that has most, so that no lane falls
@@ -119,12 +113,12 @@ func (x *exchange) takeAny(kind int) *buffer {
 	for {
 		most := 0
 		for i, s := range x.shards {
-			if len(s.recycled[kind]) > len(x.shards[most].recycled[kind]) {
+			if s.recycled[kind].len() > x.shards[most].recycled[kind].len() {
 				most = i
 			}
 		}
 		b := x.take(most, kind)
-		if b != nil || len(x.shards[most].recycled[kind]) == 0 { // else its drain goroutine was faster
+		if b != nil || x.shards[most].recycled[kind].len() == 0 { // else its drain goroutine was faster
 			return b
 		}
 	}

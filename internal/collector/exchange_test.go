@@ -204,7 +204,7 @@ func (d device) send(t *testing.T, kind, index int) {
 // lanes are the lengths of the lanes of a kind.
 func (x *exchange) lanes(kind int) (out []int) {
 	for _, s := range x.shards {
-		out = append(out, len(s.recycled[kind]))
+		out = append(out, s.recycled[kind].len())
 	}
 	return out
 }

@@ -19,13 +19,11 @@ func (c *Swimlane) Where() (p Places, wrong error) {
 	}
 	for i, s := range c.ex.shards {
 		for k, lane := range s.recycled {
-			for range len(lane) {
-				b := <-lane
+			for _, b := range lane.free {
 				if b.kind != k || b.at.Load() != atHost {
 					wrong = fmt.Errorf("the buffer %#x of kind %d and place %d is in a lane of kind %d", b.addr, b.kind, b.at.Load(), k)
 				}
 				note(b, fmt.Sprintf("in lane %d", i))
-				lane <- b
 				p.Lanes++
 			}
 		}

@@ -25,7 +25,7 @@ func newReplenisher(x *exchange) *replenisher {
 		if t := x.kinds[k].target; t != nil {
 			want = t(len(x.shards))
 		}
-		if room := cap(x.shards[0].recycled[k]); want > room {
+		if room := x.shards[0].recycled[k].room; want > room {
 			x.log.printf(Warning, "%s: a lane of %s buffers holds %d, and cannot hold the %d it should", x.mod.name(), x.kinds[k].name, room, want)
 			want = room
 		}
@@ -94,15 +94,13 @@ func (r *replenisher) bringBack(origin int, b *buffer) {
 	if r.rebalance && r.target[b.kind] > 0 {
 		for i := range r.shards {
 			at := (origin + 1 + i) % len(r.shards)
-			if lack := r.target[b.kind] - len(r.shards[at].recycled[b.kind]); lack > most {
+			if lack := r.target[b.kind] - r.shards[at].recycled[b.kind].len(); lack > most {
 				to, most = at, lack
 			}
 		}
 	}
 	b.at.Store(atHost)
-	select {
-	case r.shards[to].recycled[b.kind] <- b:
-	default:
+	if !r.shards[to].recycled[b.kind].put(b) {
 		r.put(origin, b)
 	}
 }
@@ -111,7 +109,7 @@ func (r *replenisher) bringBack(origin int, b *buffer) {
 func (r *replenisher) fillLanes() (batches int, err error) {
 	for k, want := range r.target {
 		for i, s := range r.shards {
-			if have := len(s.recycled[k]); have < want {
+			if have := s.recycled[k].len(); have < want {
 				if err := r.grow(i, k, max(r.mod.freeQueue().Slots, want-have)); err != nil {
 					return batches, err
 				}
@@ -180,7 +178,7 @@ func (r *replenisher) refill() (pushed int, err error) {
 func (r *replenisher) hasFor(p *pool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.next != nil || slices.ContainsFunc(r.shards, func(s *shard) bool { return len(s.recycled[p.kind]) > 0 })
+	return p.next != nil || slices.ContainsFunc(r.shards, func(s *shard) bool { return s.recycled[p.kind].len() > 0 })
 }
 
 // gate is one of the two ways in which the device waits for the host.
