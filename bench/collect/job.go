@@ -269,9 +269,17 @@ func (j *job) loop() float64 {
 // aicpu writes the scheduler's records.
 func (j *job) aicpu(d *producer.Device) {
 	t := d.Thread(0)
+	tasks := make([]*producer.Tasks, j.pools)
+	for i := range tasks {
+		tasks[i] = t.Tasks(i)
+	}
 	core, token := 0, uint32(1)
 	for i := range uint64(j.records) {
-		t.Task(core, token, i, i+7)
+		if w := tasks[core]; w != nil {
+			r := w.Reserve()
+			r.RegTaskID, r.DispatchTime, r.FinishTime = token, i, i+7
+			w.Commit()
+		}
 		if core++; core == j.pools {
 			core, token = 0, token+1
 		}

@@ -29,10 +29,10 @@ var commonLayouts = map[string]layout{
 	"swl_host_phase": {40, 8, `u64 start_ns@0, u64 end_ns@8, u64 payload@16, u32 kind@24, u32 index@28, u32 thread_id@32`,
 		reflect.TypeFor[abi.HostPhase]()},
 
-	"swl_aicpu_task_buffer":  {32064, 64, `swl_aicpu_task[1000] records@0, u32 count@32000`, nil},
-	"swl_aicore_task_buffer": {32832, 64, `swl_aicore_task[1024] records@0, u32 count@32768`, nil},
-	"swl_sched_phase_buffer": {1048640, 64, `swl_sched_phase[16384] records@0, u32 count@1048576`, nil},
-	"swl_orch_phase_buffer":  {524352, 64, `swl_orch_phase[16384] records@0, u32 count@524288`, nil},
+	"swl_aicpu_task_buffer":  {32064, 64, `swl_aicpu_task[1000] records@0, u32 count@32000`, reflect.TypeFor[abi.AicpuTaskBuffer]()},
+	"swl_aicore_task_buffer": {32832, 64, `swl_aicore_task[1024] records@0, u32 count@32768`, reflect.TypeFor[abi.AicoreTaskBuffer]()},
+	"swl_sched_phase_buffer": {1048640, 64, `swl_sched_phase[16384] records@0, u32 count@1048576`, reflect.TypeFor[abi.SchedPhaseBuffer]()},
+	"swl_orch_phase_buffer":  {524352, 64, `swl_orch_phase[16384] records@0, u32 count@524288`, reflect.TypeFor[abi.OrchPhaseBuffer]()},
 	"swl_host_phase_buffer":  {20544, 64, `swl_host_phase[512] records@0, u32 count@20480`, nil},
 
 	"swl_active_head": {64, 64, `u64 current_buf_ptr@0, u32 current_buf_seq@8, u32 total_record_count@12, u32 dropped_record_count@16`,

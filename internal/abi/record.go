@@ -148,5 +148,36 @@ var Buffers = [Kinds]Buffer{
 // HostPhaseBuffer is a buffer of the host's own phases; no device sees it.
 var HostPhaseBuffer = countLast("HostPhase", 40, HostPhaseRecordsPerBuffer)
 
+// AicpuTaskBuffer is a buffer of [KindAicpuTask]. The AICPU counts every record
+// that it has written.
+type AicpuTaskBuffer struct {
+	Records [ProfBufferSize]AicpuTask `abi:"records"`
+	Count   uint32                    `abi:"count"`
+	_       [60]byte                  `abi:"reserved"`
+}
+
+// AicoreTaskBuffer is a buffer of [KindAicoreTask]. The core fills it; the AICPU
+// counts its records when it hands it over.
+type AicoreTaskBuffer struct {
+	Records [AicoreBufferSize]AicoreTask `abi:"records"`
+	Count   uint32                       `abi:"count"`
+	_       [60]byte                     `abi:"reserved"`
+}
+
+// SchedPhaseBuffer is a buffer of [KindSchedPhase]. The AICPU counts a record
+// before it has written it.
+type SchedPhaseBuffer struct {
+	Records [PhaseRecordsPerThread]SchedPhase `abi:"records"`
+	Count   uint32                            `abi:"count"`
+	_       [60]byte                          `abi:"reserved"`
+}
+
+// OrchPhaseBuffer is a buffer of [KindOrchPhase], counted as a SchedPhaseBuffer.
+type OrchPhaseBuffer struct {
+	Records [PhaseRecordsPerThread]OrchPhase `abi:"records"`
+	Count   uint32                           `abi:"count"`
+	_       [60]byte                         `abi:"reserved"`
+}
+
 // align is n rounded up to a multiple of another number.
 func align[T int | uint64](n, to T) T { return (n + to - 1) / to * to }

@@ -11,12 +11,12 @@ const noSeq = 0xFFFFFFFF
 
 // Core is the writer of one AICore (spec/collector.md §2.3). Nil records nothing.
 type Core struct {
-	current *atomic.Uint32 // current_buf_seq; unknown until the core has found its head
-	seq     uint32         // of the buffer that is being filled
-	used    int            // tasks that asked for a slot of it; the last one has slots[used-1] if there is such a slot
-	done    int            // used, when a record was committed last
-	phase   int            // of the core among the others; see prefetch
-	slots   []abi.AicoreTask
+	current *atomic.Uint32        // current_buf_seq; unknown until the core has found its head
+	buf     *abi.AicoreTaskBuffer // that is being filled
+	seq     uint32                // of it
+	used    uint32                // tasks that asked for a slot of it; the last one has slot used-1 if there is such a slot
+	done    uint32                // used, when a record was committed last
+	index   uint32                // of the core
 
 	unknown atomic.Uint32
 	head    *abi.ActiveHead // nil until the entry was read
@@ -27,7 +27,7 @@ type Core struct {
 }
 
 func newCore(index int, space abi.Space, entry *atomic.Uint64) *Core {
-	c := &Core{space: space, entry: entry, seq: noSeq, phase: index}
+	c := &Core{space: space, entry: entry, seq: noSeq, index: uint32(index)}
 	c.current = &c.unknown
 	return c
 }
@@ -56,7 +56,7 @@ func (c *Core) follow() {
 	if seq == c.seq {
 		return
 	}
-	c.seq, c.used, c.done, c.slots = seq, 0, 0, nil
+	c.seq, c.used, c.done, c.buf = seq, 0, 0, nil
 	addr := c.head.CurrentBufPtr.Load()
 	if addr == 0 {
 		return
@@ -67,7 +67,7 @@ func (c *Core) follow() {
 		c.faults.add("the core's buffer is at %#x: expected %d bytes of the device's memory from a multiple of %d; records are lost until the next buffer", addr, shape.Size, abi.Align)
 		return
 	}
-	c.slots = abi.Views[abi.AicoreTask](mem, uint64(shape.Records), shape.Capacity)
+	c.buf = abi.View[abi.AicoreTaskBuffer](mem, 0)
 }
 
 func (c *Core) resolve() bool {
@@ -96,21 +96,21 @@ func (c *Core) Commit(task uint64, token uint32, received, start, end uint64) {
 }
 
 func (c *Core) commit(task uint64, token uint32, received, start, end uint64) {
-	n := c.used - 1
-	if c.done > n { // nothing is reserved
+	if c.done == c.used { // nothing is reserved
 		return
 	}
-	c.done = n + 1
-	if n >= len(c.slots) {
+	n := c.used - 1
+	c.done = c.used
+	if c.buf == nil || n >= abi.AicoreBufferSize {
 		c.lost++
 		return
 	}
-	r := &c.slots[n]
+	r := &c.buf.Records[n]
 	r.EndTime, r.TaskTokenRaw = end, task
 	r.RegTaskID, r.ReceiveToStartCycles = token, uint32(start-received)
-	r.StartTime = start          // last: a slot without it counts as not written
-	if (n+c.phase)%stride == 0 { // nothing is alive here, so that the call costs no registers above
-		prefetch(c.slots, n)
+	r.StartTime = start // last: a slot without it counts as not written
+	if (n+c.index)%stride == 0 && n+ahead < abi.AicoreBufferSize {
+		abi.PrefetchWrite(&c.buf.Records[n+ahead])
 	}
 }
 

@@ -38,7 +38,7 @@ func AttachDepGen(c DepGenConfig) (*DepGen, error) {
 	}
 	s, shape := abi.View[abi.DepGenState](region, c.Region.State), c.Region.Form.Buffer()
 	w := &DepGen{cfg: c, form: c.Region.Form, region: region, overflow: &s.TotalOverflowRecordCount, pool: pool{
-		hot: &hot{total: &s.TotalRecordCount}, free: &s.Free, current: &s.CurrentBufPtr, seq: &s.CurrentBufSeq, dropped: &s.DroppedRecordCount,
+		n: new(uint32), total: &s.TotalRecordCount, free: &s.Free, current: &s.CurrentBufPtr, seq: &s.CurrentBufSeq, dropped: &s.DroppedRecordCount,
 		space: c.Space, shape: &shape,
 	}}
 	var f faults
@@ -112,20 +112,20 @@ func (w *DepGen) submit(s *Submit) {
 	if !w.ready() {
 		return
 	}
-	if w.n > 0 && w.n+need > w.shape.Capacity {
+	if *w.n > 0 && int(*w.n)+need > w.shape.Capacity {
 		w.switchBuffer(w.out)
 		if !w.ready() {
 			return
 		}
 	}
-	if room := w.shape.Capacity - w.n; need > room {
+	if room := w.shape.Capacity - int(*w.n); need > room {
 		w.out.faults.add("task %#x has %d declared dependencies: expected at most %d, which fit into a buffer; the others are cut off", s.TaskID, len(deps), w.form.Deps(room))
 		deps, need = deps[:w.form.Deps(room)], room
 	}
 	w.writeChain(s, deps, need)
 	*w.overflow += uint32(need - 1)
-	w.n += need
-	*w.count = uint32(w.n) // one store for the whole chain
+	*w.n += uint32(need)
+	*w.active.count = *w.n // one store for the whole chain
 }
 
 // ready finds a buffer if there is none. False: the record is lost, and counted.
@@ -139,7 +139,7 @@ func (w *DepGen) ready() bool {
 
 // writeChain writes the base record and the overflow records behind it.
 func (w *DepGen) writeChain(s *Submit, deps []Dep, need int) {
-	r := w.form.Record(w.active.mem, w.n)
+	r := w.form.Record(w.active.mem, int(*w.n))
 	args := s.Args
 	if len(args) > abi.DepGenMaxTensors {
 		w.out.faults.add("task %#x has %d arguments: expected at most %d; the others are cut off", s.TaskID, len(args), abi.DepGenMaxTensors)
@@ -161,7 +161,7 @@ func (w *DepGen) writeChain(s *Submit, deps []Dep, need int) {
 	r.ExplicitDepCount = uint16(n)
 	for i := 1; i < need; i++ {
 		deps = deps[n:]
-		o := w.form.Overflow(w.active.mem, w.n+i)
+		o := w.form.Overflow(w.active.mem, int(*w.n)+i)
 		n = writeDeps(o.Deps, o.Kinds, deps)
 		*o.DepGenOverflowHead = abi.DepGenOverflowHead{TaskID: s.TaskID, Flags: abi.DepGenOverflowed, DepCount: uint16(n)}
 		if i == need-1 {

@@ -16,15 +16,15 @@ type Device struct {
 	table   abi.Mem // rotation table; nil = none
 	cores   []core
 	threads []*Thread
-	sched   []records[abi.SchedPhase]
-	orch    records[abi.OrchPhase]
+	sched   []records[abi.SchedPhaseBuffer]
+	orch    records[abi.OrchPhaseBuffer]
 	startup error
 }
 
 // core is what the AICPU keeps of a core. Only the thread that drives the core
 // touches it; the padding keeps the cores of two threads off one cache line.
 type core struct {
-	tasks   records[abi.AicpuTask]
+	tasks   taskPool
 	kernels kernels
 	_       [64]byte
 }
@@ -56,7 +56,7 @@ func Attach(c Config) (*Device, error) {
 			return nil, err
 		}
 	}
-	tasks, counts := make([]lane[abi.AicpuTask], c.Cores), make([]dispatches, c.Cores)
+	tasks, counts := make([]Tasks, c.Cores), make([]dispatches, c.Cores)
 	for t := range c.Region.Arch.MaxThreads {
 		d.threads = append(d.threads, &Thread{level: level, tasks: tasks, dispatches: counts, cores: d.cores, port: newPort(c.Waiting, region, &c.Region.QueueHeader, t)})
 	}
@@ -79,7 +79,7 @@ func regionAt(s abi.Space, addr, size uint64, what string) (abi.Mem, error) {
 	return mem, nil
 }
 
-func (d *Device) primeCores(tasks []lane[abi.AicpuTask], counts []dispatches) error {
+func (d *Device) primeCores(tasks []Tasks, counts []dispatches) error {
 	var missing []error
 	r, space := d.cfg.Region, d.cfg.Space
 	for i := range d.cores {
@@ -88,8 +88,7 @@ func (d *Device) primeCores(tasks []lane[abi.AicpuTask], counts []dispatches) er
 			d.table.Word64(8 * uint64(i)).Store(d.cfg.RegionAddr + r.Pool(abi.KindAicoreTask, i))
 		}
 		var f faults
-		c.tasks = newRecords(&tasks[i], d.region, r.Pool(abi.KindAicpuTask, i), space, abi.KindAicpuTask, i)
-		c.tasks.prime(&f)
+		tasks[i].init(&c.tasks, d.region, r.Pool(abi.KindAicpuTask, i), space, i, &f)
 		missing = append(missing, f.first)
 		f = faults{}
 		c.kernels = newKernels(&counts[i], d.region, r.Pool(abi.KindAicoreTask, i), space, i)
@@ -182,17 +181,17 @@ func (d *Device) InitPhases(schedThreads, orchThreads int) error {
 		d.region[r.CoreToThread+uint64(i)] = 0xFF // -1
 	}
 	var missing []error
-	d.sched = make([]records[abi.SchedPhase], schedThreads)
+	d.sched = make([]records[abi.SchedPhaseBuffer], schedThreads)
 	for i := range d.sched {
 		var f faults
-		d.sched[i] = newRecords(new(lane[abi.SchedPhase]), d.region, r.Pool(abi.KindSchedPhase, i), d.cfg.Space, abi.KindSchedPhase, i)
+		d.sched[i] = newRecords[abi.SchedPhaseBuffer](d.region, r.Pool(abi.KindSchedPhase, i), d.cfg.Space, abi.KindSchedPhase, i)
 		d.sched[i].prime(&f)
 		missing = append(missing, f.first)
 		d.threads[i].sched = &d.sched[i]
 	}
 	if orchThreads == 1 && d.level >= abi.OrchPhases { // below, the host makes no buffers for it
 		var f faults
-		d.orch = newRecords(new(lane[abi.OrchPhase]), d.region, r.Pool(abi.KindOrchPhase, 0), d.cfg.Space, abi.KindOrchPhase, 0)
+		d.orch = newRecords[abi.OrchPhaseBuffer](d.region, r.Pool(abi.KindOrchPhase, 0), d.cfg.Space, abi.KindOrchPhase, 0)
 		d.orch.prime(&f)
 		missing = append(missing, f.first)
 	}

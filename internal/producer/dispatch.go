@@ -36,7 +36,7 @@ type dispatches struct {
 }
 
 func newKernels(d *dispatches, region abi.Mem, off uint64, space abi.Space, index int) kernels {
-	k := kernels{dispatches: d, pool: newPool(new(hot), region, off, space, abi.KindAicoreTask, index)}
+	k := kernels{dispatches: d, pool: newPool(new(uint32), region, off, space, abi.KindAicoreTask, index)}
 	d.total = k.pool.total
 	return k
 }
@@ -52,7 +52,7 @@ type stash struct {
 
 // prime takes the first buffer of a run.
 func (k *kernels) prime(f *faults) {
-	k.first, k.gate = *k.total, noGate
+	k.first, k.gate = *k.pool.total, noGate
 	k.pool.prime(f)
 }
 
@@ -94,7 +94,7 @@ func (k *kernels) rotate(out *port, token uint32) {
 	// Not one more than the last: after a rotation that failed, the sequence would
 	// no longer say at which dispatch the buffer begins, and live, and the host
 	// (spec/collector.md §5.2), would take slots of its earlier life for records.
-	k.activate(next, (*k.total-k.first)/abi.AicoreBufferSize)
+	k.activate(next, (*k.pool.total-k.first)/abi.AicoreBufferSize)
 }
 
 // keep leaves the core with its full buffer. The records of the next tasks find
@@ -128,17 +128,17 @@ func (k *kernels) flush(out *port, level abi.Level) {
 	if k.active.addr == 0 {
 		return
 	}
-	if k.n = k.live(level); k.n != 0 {
-		*k.count = uint32(k.n)
+	if n := k.live(level); n != 0 {
+		*k.n, *k.active.count = n, n
 		k.pool.flush(out)
 	}
 }
 
 // live is how many slots of the active buffer the core has used. Level 1 does
 // not say: the host skips slots without a start.
-func (k *kernels) live(level abi.Level) int {
+func (k *kernels) live(level abi.Level) uint32 {
 	if level < abi.ScheduleTiming {
 		return abi.AicoreBufferSize
 	}
-	return int(min(*k.total-k.first-k.seq.Load()*abi.AicoreBufferSize, abi.AicoreBufferSize))
+	return min(*k.pool.total-k.first-k.seq.Load()*abi.AicoreBufferSize, abi.AicoreBufferSize)
 }

@@ -27,6 +27,15 @@
 //	thread.Ack(core, id)              // on every matched COND event, after finish_ts
 //	thread.Task(core, token, dispatched, finished)
 //
+// or, without a call per record, through the core's [Tasks], which it asks for
+// once with [Thread.Tasks]:
+//
+//	if w := tasks[core]; w != nil {
+//		r := w.Reserve()
+//		r.RegTaskID, r.DispatchTime, r.FinishTime = token, dispatched, finished
+//		w.Commit()
+//	}
+//
 // and what the core calls:
 //
 //	c.Reserve()                       // before it writes ACK
@@ -35,7 +44,8 @@
 // At the end of its loop a thread calls [Thread.Flush], the orchestrator
 // [Thread.FlushOrch] and [DepGen.Flush].
 //
-// A nil Device gives nil writers, and all methods of a nil writer do nothing.
+// A nil Device gives nil writers, and all methods of a nil writer do nothing,
+// except those of Tasks, whose caller looks for itself.
 // That is what a run without capture looks like: the methods on the way of a task
 // are small enough to be inlined, and end with the comparison.
 //

@@ -10,8 +10,9 @@ import (
 // with the host, and the buffer it fills. The words are given one by one because
 // dep_gen's pool has them in another order.
 type pool struct {
-	*hot
+	n       *uint32 // records in the active buffer, where their writer counts them
 	active  buffer
+	total   *uint32 // ours until the device has stopped, like dropped
 	dropped *uint32
 	free    *abi.FreeQueue
 	current *atomic.Uint64
@@ -22,14 +23,6 @@ type pool struct {
 	index   uint32 // of the pool, as ready entries name it
 }
 
-// hot is what a record touches of its pool.
-type hot struct {
-	n      int     // records in the active buffer
-	count  *uint32 // in the active buffer; the host reads it once the buffer was published
-	total  *uint32 // ours until the device has stopped, like dropped
-	before uint32  // total without the n records, where each attempt is a record
-}
-
 // buffer is a record buffer of the device; the zero value is none.
 type buffer struct {
 	addr  uint64
@@ -37,11 +30,11 @@ type buffer struct {
 	count *uint32
 }
 
-func newPool(h *hot, region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) pool {
+func newPool(n *uint32, region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) pool {
 	v := abi.View[abi.Pool](region, off)
-	h.total = &v.Head.TotalRecordCount
 	return pool{
-		hot: h, free: &v.Free, current: &v.Head.CurrentBufPtr, seq: &v.Head.CurrentBufSeq, dropped: &v.Head.DroppedRecordCount,
+		n: n, free: &v.Free, current: &v.Head.CurrentBufPtr, seq: &v.Head.CurrentBufSeq,
+		total: &v.Head.TotalRecordCount, dropped: &v.Head.DroppedRecordCount,
 		space: space, shape: &abi.Buffers[k], kind: k, index: uint32(index),
 	}
 }
@@ -50,7 +43,7 @@ func newPool(h *hot, region abi.Mem, off uint64, space abi.Space, k abi.Kind, in
 // threads may not be up yet; a queue without a buffer is left for the first
 // record to try again.
 func (p *pool) prime(f *faults) {
-	p.current.Store(0)
+	p.deactivate()
 	p.seq.Store(0)
 	if !queued(p.free) {
 		f.add("%s pool %d has no buffer at startup (free queue: head %d, tail %d): expected the host to fill the queue before the launch; records are lost until it does",
@@ -89,19 +82,14 @@ func (p *pool) activate(b buffer, seq uint32) {
 	*b.count = 0
 	p.current.Store(b.addr)
 	p.seq.Store(seq)
-	p.active, p.count = b, b.count
-	p.empty()
+	p.active, *p.n = b, 0
 }
 
 // deactivate leaves the pool without a buffer.
 func (p *pool) deactivate() {
 	p.current.Store(0)
-	p.active, p.count = buffer{}, nil
-	p.empty()
+	p.active, *p.n = buffer{}, 0
 }
-
-// empty begins a buffer, or goes on without one.
-func (p *pool) empty() { p.n, p.before = 0, *p.total }
 
 // pop takes the next empty buffer as generation seq, waiting for one as the
 // policy says.
@@ -118,9 +106,8 @@ func (p *pool) switchBuffer(out *port) {
 	}
 	seq := p.seq.Load()
 	if !p.publish(out, p.active, seq) {
-		*p.dropped += uint32(p.n)
-		*p.count = 0
-		p.empty()
+		*p.dropped += *p.n
+		*p.active.count, *p.n = 0, 0
 		return
 	}
 	p.deactivate()
@@ -131,12 +118,12 @@ func (p *pool) switchBuffer(out *port) {
 // flush hands over what the pool holds at the end of a run. An empty buffer stays
 // where it is, which is no error.
 func (p *pool) flush(out *port) {
-	if p.n == 0 {
+	if p.active.addr == 0 || *p.n == 0 {
 		return
 	}
 	if !p.publish(out, p.active, p.seq.Load()) {
-		p.loseFlushed(out, uint32(p.n))
-		*p.count = 0
+		p.loseFlushed(out, *p.n)
+		*p.active.count = 0
 	}
 	p.deactivate()
 }
@@ -151,88 +138,51 @@ func (p *pool) publish(out *port, b buffer, seq uint32) bool {
 	return out.enqueue(abi.ReadyEntry{CoreIndex: p.index, Kind: p.kind, BufferPtr: b.addr, BufferSeq: seq})
 }
 
-// lane is all that writing a record touches of a pool, one cache line: a thread
-// with many pools has it in a dense array.
-type lane[R any] struct {
-	slots []R // of the active buffer; nil without one
-	hot
-	_ [8]byte
-}
-
-// records is a pool whose records this side writes itself.
-type records[R any] struct {
-	lane *lane[R]
+// records is a pool of phase records, in buffers of the form B.
+type records[B any] struct {
+	buf *B // the active buffer; nil without one
 	pool
 }
 
-func newRecords[R any](l *lane[R], region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) records[R] {
-	return records[R]{lane: l, pool: newPool(&l.hot, region, off, space, k, index)}
+func newRecords[B any](region abi.Mem, off uint64, space abi.Space, k abi.Kind, index int) records[B] {
+	return records[B]{pool: newPool(new(uint32), region, off, space, k, index)}
 }
 
 // bind follows a change of the active buffer.
-func (r *records[R]) bind() {
-	r.lane.slots = nil
+func (r *records[B]) bind() {
+	r.buf = nil
 	if r.active.addr != 0 {
-		r.lane.slots = abi.Views[R](r.active.mem, uint64(r.shape.Records), r.shape.Capacity)
+		r.buf = abi.View[B](r.active.mem, 0)
 	}
 }
 
-func (r *records[R]) prime(f *faults) {
+func (r *records[B]) prime(f *faults) {
 	r.pool.prime(f)
 	r.bind()
 }
 
-// refill finds a buffer for a record when there is none, or the active one is
-// full. False: the record is lost, and counted.
-func (r *records[R]) refill(out *port) bool {
+// acquire counts a record and gives the index of the slot to fill, if there is
+// one. The count is advanced before the fields are there (spec/collector.md §2.8).
+func (r *records[B]) acquire(out *port) (slot uint32, ok bool) {
+	*r.total++
 	if r.active.addr == 0 {
 		r.pop(out, r.seq.Load())
-	} else {
+		r.bind()
+	} else if *r.n == uint32(r.shape.Capacity) {
 		r.switchBuffer(out)
+		r.bind()
 	}
-	r.bind()
-	if len(r.lane.slots) == 0 {
-		*r.total++
+	if r.active.addr == 0 {
 		*r.dropped++
-		return false
+		return 0, false
 	}
-	return true
+	slot = *r.n
+	*r.n++
+	*r.active.count = *r.n
+	return slot, true
 }
 
-// acquire counts a phase record and gives the slot to fill, or nil. The count
-// is advanced before the fields are there (spec/collector.md §2.8).
-func (r *records[R]) acquire(out *port) *R {
-	if r.n >= len(r.lane.slots) && !r.refill(out) {
-		return nil
-	}
-	n := r.n
-	r.counted(n + 1)
-	return &r.lane.slots[n]
-}
-
-// counted says that the buffer holds n records. total is written from before, not
-// counted up: so a record waits for one counter of the last one, not for two.
-func (h *hot) counted(n int) {
-	h.n, *h.count, *h.total = n, uint32(n), h.before+uint32(n)
-}
-
-// Task records are 32 bytes: every four of them, the 128 bytes are fetched that
-// the four after the next four will fill. Cores do so at different records,
-// because many of them often fill their buffers in step, and the processor has
-// only so many fetches in flight.
-const (
-	stride = 4
-	ahead  = 2 * stride
-)
-
-// prefetch fetches what will be written soon, when n records have been.
-func prefetch[R any](slots []R, n int) {
-	if n+ahead < len(slots) {
-		abi.PrefetchWrite(&slots[n+ahead])
-	}
-}
-
-func (r *records[R]) flush(out *port) {
+func (r *records[B]) flush(out *port) {
 	r.pool.flush(out)
 	r.bind()
 }

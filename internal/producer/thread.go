@@ -5,11 +5,11 @@ import "swimlane/internal/abi"
 // Thread is the writer of one AICPU thread. Nil records nothing.
 type Thread struct {
 	level      abi.Level
-	tasks      []lane[abi.AicpuTask] // by core
-	dispatches []dispatches          // by core
+	tasks      []Tasks      // by core
+	dispatches []dispatches // by core
 	cores      []core
-	sched      *records[abi.SchedPhase] // nil: no phases
-	orch       *records[abi.OrchPhase]  // nil: not the orchestrator
+	sched      *records[abi.SchedPhaseBuffer] // nil: no phases
+	orch       *records[abi.OrchPhaseBuffer]  // nil: not the orchestrator
 	port       port
 }
 
@@ -61,31 +61,24 @@ func (t *Thread) Task(core int, token uint32, dispatch, finish uint64) {
 }
 
 func (t *Thread) task(core int, token uint32, dispatch, finish uint64) {
-	l := &t.tasks[core]
-	n := l.n
-	if n >= len(l.slots) {
-		if t.cores[core].tasks.refill(&t.port) {
-			t.task(core, token, dispatch, finish)
-		}
-		return
+	w := &t.tasks[core]
+	if w.n+1 == w.next { // Commit will attend to the pool
+		w.pool.port = &t.port
 	}
-	slot := &l.slots[n]
-	slot.RegTaskID, slot.DispatchTime, slot.FinishTime = token, dispatch, finish
-	n++
-	l.counted(n)
-	// The calls come last, when nothing is alive any more that they would cost
-	// registers above.
-	if n == len(l.slots) {
-		t.fullTasks(core)
-	} else if (n+core)%stride == 0 {
-		prefetch(l.slots, n)
-	}
+	r := w.Reserve()
+	r.RegTaskID, r.DispatchTime, r.FinishTime = token, dispatch, finish
+	w.Commit()
 }
 
-func (t *Thread) fullTasks(core int) {
-	r := &t.cores[core].tasks
-	r.switchBuffer(&t.port)
-	r.bind()
+// Tasks is the writer of the records that [Thread.Task] writes for a core, nil
+// below level 2. From now on it uses the ready queue of this thread.
+func (t *Thread) Tasks(core int) *Tasks {
+	if t == nil || t.level < abi.ScheduleTiming {
+		return nil
+	}
+	w := &t.tasks[core]
+	w.pool.port = &t.port
+	return w
 }
 
 // SchedPhase records a phase of this thread, from level 3 on. A thread that
@@ -105,8 +98,8 @@ func (t *Thread) schedPhase(p *abi.SchedPhase) {
 		t.port.faults.add("a phase of AICPU thread %d is not recorded: expected InitPhases before, with this thread among the schedulers", t.port.queue)
 		return
 	}
-	if slot := t.sched.acquire(&t.port); slot != nil {
-		*slot = *p
+	if slot, ok := t.sched.acquire(&t.port); ok {
+		t.sched.buf.Records[slot] = *p
 	}
 }
 
@@ -127,8 +120,8 @@ func (t *Thread) orchPhase(p *abi.OrchPhase) {
 		t.port.faults.add("a submit on AICPU thread %d is not recorded: expected InitPhases with an orchestrator before, and AnnounceOrchestrator for this thread", t.port.queue)
 		return
 	}
-	if slot := t.orch.acquire(&t.port); slot != nil {
-		*slot = *p
+	if slot, ok := t.orch.acquire(&t.port); ok {
+		t.orch.buf.Records[slot] = *p
 	}
 }
 
@@ -143,7 +136,7 @@ func (t *Thread) Flush(cores []int, left func(core int)) {
 	}
 	for _, i := range cores {
 		c := &t.cores[i]
-		c.tasks.flush(&t.port)
+		t.tasks[i].flush(&t.port)
 		c.kernels.flushStash(&t.port) // before the active one: the queue keeps the order of sequences
 		if left != nil {
 			left(i)
