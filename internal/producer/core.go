@@ -17,7 +17,12 @@ type Core struct {
 	used    uint32                // tasks that asked for a slot of it; the last one has slot used-1 if there is such a slot
 	done    uint32                // used, when a record was committed last
 	index   uint32                // of the core
+	*coreRest
+	_ [24]byte // a cache line for each core, which may have a goroutine of its own
+}
 
+// coreRest is what a record does not touch of a core.
+type coreRest struct {
 	unknown atomic.Uint32
 	head    *abi.ActiveHead // nil until the entry was read
 	entry   *atomic.Uint64  // of the rotation table
@@ -27,7 +32,7 @@ type Core struct {
 }
 
 func newCore(index int, space abi.Space, entry *atomic.Uint64) *Core {
-	c := &Core{space: space, entry: entry, seq: noSeq, index: uint32(index)}
+	c := &Core{seq: noSeq, index: uint32(index), coreRest: &coreRest{space: space, entry: entry}}
 	c.current = &c.unknown
 	return c
 }
