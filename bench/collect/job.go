@@ -79,14 +79,19 @@ const (
 	memorySize = 4 << 30
 )
 
-// device makes memory and the host's way to it.
+// device makes memory and the host's way to it: memory that two processes can map,
+// or memory of its own that the host sees through copies.
 func (j *job) device() (*transport.Device, collector.Memory, error) {
+	if j.transport == "shadow" {
+		d, err := transport.New(memoryBase, memorySize)
+		if err != nil {
+			return nil, collector.Memory{}, err
+		}
+		return d, transport.Shadow(d), nil
+	}
 	d, err := transport.NewShared(memoryBase, memorySize)
 	if err != nil {
 		return nil, collector.Memory{}, err
-	}
-	if j.transport == "shadow" {
-		return d, transport.Shadow(d), nil
 	}
 	return d, transport.Mapped(d), nil
 }

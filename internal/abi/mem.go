@@ -21,6 +21,16 @@ func NewMem(n int) Mem {
 	return Mem(b[skip : skip+n : skip+n])
 }
 
+// Aligned is the part of the memory that consists of whole blocks of a size, a
+// power of two, which begin on a multiple of it.
+func (m Mem) Aligned(size int) Mem {
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(m)))) & (size - 1)
+	if skip > len(m) {
+		return nil
+	}
+	return m[skip : skip+(len(m)-skip)&^(size-1)]
+}
+
 // at is where the n bytes from off are.
 func (m Mem) at(off uint64, n uint64) unsafe.Pointer {
 	if off > uint64(len(m)) || n > uint64(len(m))-off {

@@ -40,6 +40,29 @@ func TestNewMem(t *testing.T) {
 }
 
 // TestWords: words lie where they are asked for, little-endian.
+func TestAligned(t *testing.T) {
+	mem := abi.NewMem(3000)
+	for _, size := range []int{64, 512, 1024} {
+		part := mem.Aligned(size)
+		start := &mem[0]
+		skip := 0
+		for i := range mem { // where the part begins
+			if &mem[i] == &part[0] {
+				start, skip = &mem[i], i
+			}
+		}
+		if uintptr(unsafe.Pointer(start))%uintptr(size) != 0 || skip >= size {
+			t.Errorf("blocks of %d bytes begin %d bytes into the memory, at %p", size, skip, start)
+		}
+		if rest := 3000 - skip - len(part); len(part)%size != 0 || rest < 0 || rest >= size {
+			t.Errorf("blocks of %d bytes: %d bytes from %d on, of 3000", size, len(part), skip)
+		}
+	}
+	if part := mem.Aligned(1 << 20); len(part) != 0 {
+		t.Errorf("3000 bytes hold %d bytes of blocks of a MiB", len(part))
+	}
+}
+
 func TestWords(t *testing.T) {
 	m := abi.NewMem(32)
 	m.Word32(4).Store(0x04030201)

@@ -32,12 +32,15 @@ type allocation struct {
 }
 
 // New makes a device whose memory only this process sees. It is Go memory, so
-// the race detector watches it; what is never touched costs address space only.
+// the race detector watches it, and in large pages where the system has them; what
+// is never touched costs address space only.
 func New(base uint64, size int) (*Device, error) {
 	if err := checkSize(size); err != nil {
 		return nil, err
 	}
-	space, err := abi.NewSpace(base, abi.NewMem(size))
+	mem := abi.NewMem(size)
+	adviseHuge(mem)
+	space, err := abi.NewSpace(base, mem)
 	if err != nil {
 		return nil, err
 	}
