@@ -3,6 +3,7 @@ package collector
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"swimlane/internal/abi"
 )
@@ -62,11 +63,19 @@ func (d *drainer) writeOffAll() {
 	}
 }
 
+// together is how many buffers a drain goroutine hands on before it lets others
+// run: on few processors the collector goroutine then finds them in the caches,
+// and they come back before many others are in use.
+const together = 8
+
 // pass empties the queues once and tells whether anything was in them.
 func (d *drainer) pass() (found bool) {
 	for _, q := range d.queues {
-		for d.step(q) {
+		for n := 1; d.step(q); n++ {
 			found = true
+			if n%together == 0 {
+				runtime.Gosched()
+			}
 		}
 	}
 	return found
