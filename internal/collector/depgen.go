@@ -180,6 +180,9 @@ type DepGenOutcome struct {
 	buffers []abi.Mem
 }
 
+// Form is that of the records.
+func (o *DepGenOutcome) Form() *abi.DepGenForm { return o.form }
+
 // Records are the records in the order in which the orchestrator wrote them: the
 // buffer that holds one, and its slot, for [abi.DepGenForm.Record] and
 // [abi.DepGenForm.Overflow].
