@@ -412,3 +412,25 @@ func BenchmarkSubmits(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/tasks, "ns/submit")
 }
+
+// BenchmarkTiles has 20,000 tasks that each update a tile of one buffer that no
+// other task touches: a lookup passes by all entries.
+func BenchmarkTiles(b *testing.B) {
+	const tasks = 20_000
+	for b.Loop() {
+		m, edges := newMap(b, fanin.Options{}), 0
+		s := submit(0, arg(abi.ArgInOut, line(0, 4)))
+		s.Args[0].Tensor.BufferSize = 16 * tasks
+		for id := range uint64(tasks) {
+			s.TaskID, s.Args[0].Tensor.StartOffset = id, 4*id
+			edges += len(m.Resolve(&s, nil))
+			if err := m.Register(&s); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if edges != 0 {
+			b.Fatalf("%d edges", edges)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(tasks*tasks/2), "ns/entry")
+}

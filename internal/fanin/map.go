@@ -31,11 +31,12 @@ type Options struct {
 // one goroutine.
 type Map struct {
 	live    func(uint64) bool
-	limit   int     // entries at most
-	shift   int     // of a hash, to the number of its bucket
-	buckets []int32 // the newest entry, −1: none
-	pool    []entry // grows up to limit
-	free    int32   // first entry that is not in use, −1: none
+	limit   int      // entries at most
+	shift   int      // of a hash, to the number of its bucket
+	buckets []int32  // the newest entry, −1: none
+	pool    []entry  // grows up to limit
+	slices  []region // of the entries
+	free    int32    // first entry that is not in use, −1: none
 	used    int
 	hand    int // where the search for retired producers goes on
 
@@ -44,12 +45,14 @@ type Map struct {
 	named named
 }
 
-// entry is a registered slice. Entries of a bucket are linked, newest first.
+// entry is a registered slice, or rather what most lookups need to pass it by:
+// the rest is beside it. Entries of a bucket are linked, newest first.
 type entry struct {
-	region
-	producer   uint64
-	next, prev int32 // −1: none; next also links entries that are not in use
-	inUse      bool
+	addr, start, end uint64 // of the region
+	producer         uint64
+	version          int32
+	next, prev       int32 // −1: none; next also links entries that are not in use
+	inUse            bool
 }
 
 // New makes an empty map.
@@ -130,12 +133,15 @@ func (m *Map) insert(t *abi.Tensor, producer uint64) {
 		m.free = m.pool[at].next
 	} else {
 		at = int32(len(m.pool))
-		m.pool = append(m.pool, entry{})
+		m.pool, m.slices = append(m.pool, entry{}), append(m.slices, region{})
 	}
 	m.used++
-	e, head := &m.pool[at], m.bucket(t.BufferAddr)
-	e.set(t)
-	e.producer, e.inUse, e.next, e.prev = producer, true, *head, -1
+	r, head := &m.slices[at], m.bucket(t.BufferAddr)
+	r.set(t)
+	m.pool[at] = entry{
+		addr: t.BufferAddr, start: t.StartOffset, end: r.end, version: t.Version,
+		producer: producer, inUse: true, next: *head, prev: -1,
+	}
 	if *head >= 0 {
 		m.pool[*head].prev = at
 	}
@@ -149,7 +155,7 @@ func (m *Map) remove(at int32) {
 	if e.prev >= 0 {
 		m.pool[e.prev].next = e.next
 	} else {
-		*m.bucket(e.BufferAddr) = e.next
+		*m.bucket(e.addr) = e.next
 	}
 	if e.next >= 0 {
 		m.pool[e.next].prev = e.prev

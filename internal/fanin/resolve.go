@@ -79,18 +79,21 @@ func (m *Map) argument(a *producer.Arg, slot int, collect bool) {
 	for at >= 0 {
 		e, this := &m.pool[at], at
 		at = e.next
-		if e.BufferAddr != t.BufferAddr {
+		if e.addr != t.BufferAddr {
 			continue
 		}
-		if !m.isLive(e.producer) {
+		if m.live != nil && !m.live(e.producer) {
 			m.remove(this)
 			continue
 		}
-		o := m.arg.overlap(&e.region)
+		if t.Version <= e.version && (e.end <= t.StartOffset || m.arg.end <= e.start) {
+			continue // as the test would find, but sooner
+		}
+		o := m.arg.overlap(&m.slices[this])
 		if o == NoOverlap {
 			continue
 		}
-		r := Row{Source: TensorMap, Overlap: o, Flags: abi.DepWait, Arg: slot, Producer: e.producer, Slice: &e.Slice}
+		r := Row{Source: TensorMap, Overlap: o, Flags: abi.DepWait, Arg: slot, Producer: e.producer, Slice: &m.slices[this].Slice}
 		m.named.name(r.Producer, r.Flags, len(m.rows))
 		if collect {
 			m.rows = append(m.rows, r)
