@@ -40,8 +40,7 @@ type reader struct {
 	submit producer.Submit
 	record int     // its number, from 0
 	open   bool    // overflow records are to follow
-	buffer abi.Mem // where the last record of the open chain is
-	slot   int
+	buffer abi.Mem // that the open chain is in
 }
 
 func (r *reader) broken(format string, args ...any) error {
@@ -60,7 +59,7 @@ func (r *reader) next(buffer abi.Mem, slot int) error {
 		return err
 	}
 	if r.open = base.Flags&abi.DepGenHasOverflow != 0; r.open {
-		r.buffer, r.slot = buffer, slot
+		r.buffer = buffer
 		return nil
 	}
 	return r.do(&r.submit)
@@ -145,7 +144,7 @@ func (r *reader) overflow(buffer abi.Mem, slot int) error {
 		return r.broken("found an overflow record of task %#x behind a record without more to come", o.TaskID)
 	case o.TaskID != r.submit.TaskID:
 		return r.broken("found an overflow record of task %#x inside the chain of task %#x", o.TaskID, r.submit.TaskID)
-	case &buffer[0] != &r.buffer[0] || slot != r.slot+1:
+	case &buffer[0] != &r.buffer[0]:
 		return r.broken("the chain of task %#x goes on in another buffer: expected all of it in one", o.TaskID)
 	case o.Flags&^(abi.DepGenOverflowed|abi.DepGenLastOverflow) != 0:
 		return r.broken("an overflow record of task %#x has the flags %#x: expected none but %#x", o.TaskID, o.Flags, abi.DepGenOverflowed|abi.DepGenLastOverflow)
@@ -155,7 +154,6 @@ func (r *reader) overflow(buffer abi.Mem, slot int) error {
 	if err := r.deps(o.Deps[:o.DepCount], o.Kinds); err != nil {
 		return err
 	}
-	r.slot = slot
 	if r.open = o.Flags&abi.DepGenLastOverflow == 0; r.open {
 		return nil
 	}

@@ -54,6 +54,7 @@ func TestOverlap(t *testing.T) {
 		"size of elements unknown":             {changed(line(0, 8), func(t *abi.Tensor) { t.DType = 99 }), changed(line(0, 8), func(t *abi.Tensor) { t.DType = 99 }), fanin.Other},
 		"leaves its row":                       {view(12, s{2, 8}, s{16, 1}), view(12, s{2, 8}, s{16, 1}), fanin.Other},
 		"leaves the buffer":                    {line(124, 8), line(124, 8), fanin.Other},
+		"another size of the buffer":           {line(0, 8), changed(line(0, 8), func(t *abi.Tensor) { t.BufferSize *= 2 }), fanin.Other},
 		"empty in the middle":                  {view(5, s{0}, s{1}), line(0, 10), fanin.NoOverlap},
 		"beside an empty one":                  {line(0, 10), view(5, s{4, 0}, s{16, 1}), fanin.NoOverlap},
 		"a stride of 0":                        {view(0, s{2, 8}, s{0, 1}), view(0, s{2, 8}, s{0, 1}), fanin.Other},
