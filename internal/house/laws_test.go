@@ -73,6 +73,7 @@ var knowsClock = map[string]string{
 	"bench/gen":               "writes captures",
 	"internal/collector":      "writes it, and anchors hold the device's clock in cycles",
 	"internal/abi":            "the rate is a constant of the architecture",
+	"internal/sim":            "makes the clock: virtual time is in ns, the counter and the lengths of kernels in cycles",
 }
 
 // TestCyclesBecomeTimeInTimeline: who does not know the clock's rate cannot

@@ -1,0 +1,219 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"swimlane/internal/abi"
+)
+
+// Cost names a duration of the model.
+type Cost int
+
+// The costs. Those from CoreRecord on are what profiling itself takes; a run
+// without it pays none of them.
+const (
+	CoreReceive      Cost = iota // a token is written → the core has seen it
+	CorePayload                  // reads the payload and acknowledges
+	CoreStart                    // ACK → the kernel starts
+	CoreFinish                   // the kernel ends → FIN is written
+	CoreDoorbell                 // a doorbell is written → the gated core goes on
+	SchedLoop                    // an iteration, beside what is in it
+	SchedPoll                    // reads COND of a core
+	SchedComplete                // a subtask that has finished
+	SchedResolve                 // a consumer on the walk of a finished task
+	SchedRelease                 // a slot on the deferred-release list
+	SchedPop                     // a look into a queue
+	SchedPush                    // a task into a queue
+	SchedPrepare                 // the payload of a subtask
+	SchedPublish                 // writes a token to a core, or a doorbell
+	SchedDrain                   // a step of the handshake of a sync-start drain
+	OrchSubmit                   // a submit, beside what is in it
+	OrchArg                      // an argument
+	OrchEntry                    // an entry of the tensor map that is compared
+	OrchEdge                     // an edge that is wired
+	OrchAlloc                    // the storage of an output, or of an alloc
+	OrchScope                    // begins or ends a scope
+	Preamble                     // launch → the AICPU's program
+	ConfigValidate               // the orchestrator checks its configuration
+	ArenaWire                    // wires its memory
+	SmReset                      // resets what it shares with the schedulers
+	PostOrch                     // after orchestration
+	CoreRecord                   // an AicoreTask record, between two tasks of a core
+	SchedSample                  // reads the system counter
+	SchedTaskRecord              // an AicpuTask record
+	SchedPhaseRecord             // a phase record
+	SchedDepth                   // samples the depths of the shared queues
+	SchedRotate                  // changes the buffer that a core fills
+	OrchRecord                   // a submit record
+	DepGenSubmit                 // a dep_gen record, beside its arguments
+	DepGenArg                    // an argument of it
+	ClockAnchor                  // an anchor that ties the device's clock to the host's
+	costCount
+)
+
+// firstObserver is the first of the costs of profiling.
+const firstObserver = CoreRecord
+
+var costNames = [costCount]string{
+	CoreReceive: "core.receive", CorePayload: "core.payload", CoreStart: "core.start", CoreFinish: "core.finish", CoreDoorbell: "core.doorbell",
+	SchedLoop: "sched.loop", SchedPoll: "sched.poll", SchedComplete: "sched.complete", SchedResolve: "sched.resolve", SchedRelease: "sched.release",
+	SchedPop: "sched.pop", SchedPush: "sched.push", SchedPrepare: "sched.prepare", SchedPublish: "sched.publish", SchedDrain: "sched.drain",
+	OrchSubmit: "orch.submit", OrchArg: "orch.arg", OrchEntry: "orch.entry", OrchEdge: "orch.edge", OrchAlloc: "orch.alloc", OrchScope: "orch.scope",
+	Preamble: "run.preamble", ConfigValidate: "run.config_validate", ArenaWire: "run.arena_wire", SmReset: "run.sm_reset", PostOrch: "run.post_orch",
+	CoreRecord: "profile.core_record", SchedSample: "profile.sched_sample", SchedTaskRecord: "profile.sched_task_record",
+	SchedPhaseRecord: "profile.sched_phase_record", SchedDepth: "profile.sched_depth", SchedRotate: "profile.sched_rotate", OrchRecord: "profile.orch_record",
+	DepGenSubmit: "profile.dep_gen_submit", DepGenArg: "profile.dep_gen_arg", ClockAnchor: "profile.clock_anchor",
+}
+
+// String is the name in files of costs.
+func (c Cost) String() string { return costNames[c] }
+
+// Observer tells whether the cost is one of profiling.
+func (c Cost) Observer() bool { return c >= firstObserver }
+
+// Row is one cost: how long, and where that comes from.
+type Row struct {
+	Ns     Time   `json:"ns"`
+	Source string `json:"source"`
+}
+
+// Costs are the durations of a platform's model, by [Cost].
+type Costs [costCount]Row
+
+// Why a cost is what it is, where that is said more than once.
+const (
+	whyBus   = "a read or write of a register of another processor takes about that long over the chip's interconnect"
+	whyWork  = "some tens of instructions and a cache miss or two of an AICPU at about 2 GHz"
+	whyLine  = "a few stores to a cache line that the thread has at hand"
+	whyCycle = "one tick of the 50 MHz counter is 20 ns; at 1 GHz the same read is as long"
+)
+
+// A2A3Costs and A5Costs are the default costs. They are a model: sizes are right,
+// digits are not.
+var (
+	A2A3Costs = Costs{
+		CoreReceive:      {300, whyBus + "; real captures show 0.2 to 0.5 µs from dispatch to receive"},
+		CorePayload:      {160, "invalidates and reads two cache lines of the payload"},
+		CoreStart:        {60, "a branch to the kernel; receive → start is then 0.2 µs, as where nothing is gated"},
+		CoreFinish:       {80, whyBus},
+		CoreDoorbell:     {200, whyBus},
+		SchedLoop:        {60, whyWork},
+		SchedPoll:        {40, "a load of COND, which cores push to the AICPU's side; a loop over 24 cores is then about 1 µs"},
+		SchedComplete:    {120, whyWork},
+		SchedResolve:     {90, "an atomic decrement in a slot that another thread touched last"},
+		SchedRelease:     {80, whyWork},
+		SchedPop:         {60, "an atomic exchange on a shared queue"},
+		SchedPush:        {60, "an atomic exchange on a shared queue"},
+		SchedPrepare:     {180, "writes the payload of a subtask: two cache lines"},
+		SchedPublish:     {90, whyBus + "; writes are posted"},
+		SchedDrain:       {150, "an atomic handshake between all schedulers"},
+		OrchSubmit:       {350, whyWork + "; a submit of a kernel with three arguments is then about 0.7 µs"},
+		OrchArg:          {60, "copies a descriptor of 128 bytes"},
+		OrchEntry:        {30, "compares two views of a buffer"},
+		OrchEdge:         {70, "an atomic insertion into the producer's list"},
+		OrchAlloc:        {60, "moves the end of a ring's heap"},
+		OrchScope:        {80, whyWork},
+		Preamble:         {8_000, "loads the program of the AICPU threads"},
+		ConfigValidate:   {2_540, "a real run of the simulator's vector example"},
+		ArenaWire:        {2_180, "a real run of the simulator's vector example"},
+		SmReset:          {3_880, "a real run of the simulator's vector example"},
+		PostOrch:         {2_260, "a real run of the simulator's vector example"},
+		CoreRecord:       {800, "spec/sched-overhead.md §1: about 0.8 µs a core switch at the full level"},
+		SchedSample:      {20, whyCycle},
+		SchedTaskRecord:  {40, whyLine},
+		SchedPhaseRecord: {50, whyLine},
+		SchedDepth:       {30, "three loads of counters that other threads write"},
+		SchedRotate:      {400, "takes a buffer from the host, and three barriers"},
+		OrchRecord:       {40, whyLine},
+		DepGenSubmit:     {250, "a record of 4.7 KB, of which the base and the kernel ids are always written"},
+		DepGenArg:        {60, "a descriptor of 128 bytes"},
+		ClockAnchor:      {5_000, "a round trip between host and device"},
+	}
+	A5Costs = derive(A2A3Costs, map[Cost]Row{
+		CoreReceive:  {200, whyBus + "; a newer interconnect"},
+		CoreFinish:   {50, whyBus + "; a newer interconnect"},
+		SchedPoll:    {30, "a load of COND, which cores push to the AICPU's side"},
+		SchedPublish: {60, whyBus + "; writes are posted"},
+		SchedSample:  {10, "a register of the AICPU"},
+	})
+)
+
+func derive(c Costs, changed map[Cost]Row) Costs {
+	for k, row := range changed {
+		c[k] = row
+	}
+	return c
+}
+
+// DefaultCosts are the costs of an architecture.
+func DefaultCosts(a *abi.Arch) Costs {
+	if a == abi.A5 {
+		return A5Costs
+	}
+	return A2A3Costs
+}
+
+// maxCost keeps a typing error from running out of time.
+const maxCost = Time(1_000_000_000)
+
+// ReadCosts replaces those costs that a JSON file names:
+//
+//	{"sched.poll": {"ns": 55, "source": "measured on board 7"}, …}
+func (c Costs) ReadCosts(r io.Reader) (Costs, error) {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	var rows map[string]Row
+	if err := d.Decode(&rows); err != nil {
+		return c, fmt.Errorf("costs: %w: expected an object like {\"sched.poll\": {\"ns\": 55, \"source\": \"why\"}}", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return c, errors.New("costs: there is more behind the object: expected one object")
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		k := slices.Index(costNames[:], name)
+		row := rows[name]
+		switch {
+		case k < 0:
+			return c, fmt.Errorf("costs: %q is no cost: expected one of %s", name, strings.Join(costNames[:], ", "))
+		case row.Ns < 0 || row.Ns > maxCost:
+			return c, fmt.Errorf("costs: %s takes %d ns: expected 0 to %d", name, row.Ns, maxCost)
+		case row.Source == "":
+			return c, fmt.Errorf("costs: %s has no source: say where its value comes from", name)
+		}
+		c[k] = row
+	}
+	return c, nil
+}
+
+// WriteCosts writes all costs as ReadCosts reads them.
+func (c Costs) WriteCosts(w io.Writer) error {
+	var b strings.Builder
+	for k, row := range c {
+		text, err := json.Marshal(row)
+		if err != nil {
+			return err
+		}
+		open := ",\n "
+		if k == 0 {
+			open = "{"
+		}
+		fmt.Fprintf(&b, "%s%q: %s", open, Cost(k), text)
+	}
+	b.WriteString("}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Free is the model without the costs of profiling.
+func (c Costs) Free() Costs {
+	for k := firstObserver; k < costCount; k++ {
+		c[k] = Row{Source: "profiling is free in this model"}
+	}
+	return c
+}
