@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"runtime/debug"
@@ -46,7 +45,7 @@ const (
 )
 
 // unwound ends a program that must not go on.
-var unwound = errors.New("the simulation has ended")
+type unwound struct{}
 
 // Start adds a thread that begins at a time. Programs may be started while others
 // run, at a time that is not before theirs.
@@ -67,7 +66,7 @@ func (e *Engine) Start(name string, at Time, program func(*Thread)) *Thread {
 // recover turns a panic of the program into the error of the run.
 func (t *Thread) recover() {
 	t.state = ended
-	if r := recover(); r != nil && r != any(unwound) {
+	if r := recover(); r != nil && r != any(unwound{}) {
 		t.engine.fail(fmt.Errorf("%s: panic: %v\n%s", t.name, r, debug.Stack()))
 	}
 }
@@ -158,7 +157,7 @@ func (t *Thread) settle() {
 
 func (t *Thread) switchAway() {
 	if !t.yield(struct{}{}) {
-		panic(unwound)
+		panic(unwound{})
 	}
 }
 
@@ -184,5 +183,5 @@ func (t *Thread) Wake(at Time) {
 // Fail ends the simulation with an error.
 func (t *Thread) Fail(err error) {
 	t.engine.fail(err)
-	panic(unwound)
+	panic(unwound{})
 }
