@@ -1,0 +1,185 @@
+package tmr
+
+import (
+	"swimlane/internal/abi"
+	"swimlane/internal/sim"
+)
+
+// place is where a block of a task goes: the cores of a cluster that it uses.
+type place struct {
+	cores  []*slots
+	behind bool // running tasks
+}
+
+// prepared is a subtask that is ready to be published.
+type prepared struct {
+	slot *slots
+	sub  sub
+}
+
+// dispatch gives cores what is ready, and tells how many subtasks that was
+// (spec/collector.md §12.6).
+func (s *scheduler) dispatch() int {
+	n := s.dispatchFrom(&s.r.ready)
+	if n > 0 {
+		at := s.sample()
+		s.dispatchRecord(s.t0p, s.now(), n, at)
+	}
+	return n
+}
+
+// dispatchFrom fills idle cores first, then the places behind running tasks.
+func (s *scheduler) dispatchFrom(queues *[abi.QueueShapes]queue) (n int) {
+	n = s.fill(&queues[abi.ShapeMIX], abi.ShapeMIX, false)
+	singles := [2]int{abi.ShapeAIC, abi.ShapeAIV}
+	if s.index%2 == 1 {
+		singles = [2]int{abi.ShapeAIV, abi.ShapeAIC}
+	}
+	if queues[abi.ShapeMIX].len() == 0 {
+		for _, shape := range singles {
+			n += s.fill(&queues[shape], shape, false)
+		}
+	}
+	if !s.othersIdle(abi.ShapeMIX) {
+		n += s.fill(&queues[abi.ShapeMIX], abi.ShapeMIX, true)
+	}
+	if queues[abi.ShapeMIX].len() > 0 {
+		return n
+	}
+	for _, shape := range singles {
+		if !s.othersIdle(shape) {
+			n += s.fill(&queues[shape], shape, true)
+		}
+	}
+	return n
+}
+
+// othersIdle tells whether another thread has an idle core of a shape, or for MIX
+// an idle cluster.
+func (s *scheduler) othersIdle(shape int) bool {
+	for _, other := range s.r.scheds {
+		if other != s && len(other.places(shape, false, 1)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// places are up to n places for blocks of a shape: idle cores, or those behind
+// running tasks.
+func (s *scheduler) places(shape int, behind bool, n int) (out []place) {
+	for i := range s.cores {
+		c := &s.cores[i]
+		switch shape {
+		case abi.ShapeMIX:
+			if free(c[0], behind) && free(c[1], behind) && free(c[2], behind) {
+				out = append(out, place{c[:], behind})
+			}
+		case abi.ShapeAIC:
+			if free(c[0], behind) {
+				out = append(out, place{c[:1], behind})
+			}
+		case abi.ShapeAIV:
+			for lane := 1; lane <= 2; lane++ {
+				if free(c[lane], behind) {
+					out = append(out, place{c[lane : lane+1], behind})
+				}
+			}
+		}
+		if len(out) >= n {
+			return out[:n]
+		}
+	}
+	return out
+}
+
+// free tells whether a core can take a task: at once, or behind the one that it
+// runs.
+func free(c *slots, behind bool) bool {
+	if behind {
+		return c.acked && c.running.task != nil && c.waiting.task == nil
+	}
+	return c.running.task == nil
+}
+
+// fill gives places to the tasks of a queue.
+func (s *scheduler) fill(q *queue, shape int, behind bool) int {
+	free := s.places(shape, behind, len(s.r.Chip.Cores))
+	if len(free) == 0 {
+		return 0
+	}
+	var batch []prepared
+	popped := uint32(0)
+	for limit := len(free); limit > 0 && len(free) > 0; limit-- {
+		s.spend(sim.SchedPop)
+		t := q.pop()
+		if t == nil {
+			break
+		}
+		popped++
+		first, last := t.next, min(t.next+len(free), t.blocks)
+		t.next = last
+		if last < t.blocks { // from here on others may claim blocks too
+			s.spend(sim.SchedPush)
+			q.push(t)
+			s.r.kick(s.now())
+		}
+		for block := first; block < last; block++ {
+			batch = s.prepare(batch, t, block, free[0])
+			free = free[1:]
+		}
+	}
+	if popped == 0 {
+		s.misses++
+	}
+	s.hits += popped
+	s.publish(batch)
+	return len(batch)
+}
+
+// prepare takes the cores of a place for a block.
+func (s *scheduler) prepare(batch []prepared, t *task, block int, p place) []prepared {
+	for i, slot := range p.cores {
+		lane := i
+		if t.shape == abi.ShapeAIV {
+			lane = 1 // any AIV plays the first one
+		}
+		if t.kernels[lane] == nil {
+			continue
+		}
+		s.spend(sim.SchedPrepare)
+		o := sub{task: t, block: block, lane: lane, token: slot.tokens.Next()}
+		if slot.dispatch > 0 && slot.dispatch%abi.AicoreBufferSize == 0 {
+			s.observe(sim.SchedRotate, abi.TaskTiming)
+		}
+		slot.dispatch++
+		s.out.Dispatch(slot.core.Index, o.token)
+		if p.behind {
+			slot.waiting = o
+		} else {
+			slot.running, slot.acked = o, false
+		}
+		batch = append(batch, prepared{slot, o})
+	}
+	return batch
+}
+
+// publish writes the tokens of a batch, all with the time of one look at the
+// counter.
+func (s *scheduler) publish(batch []prepared) {
+	if len(batch) == 0 {
+		return
+	}
+	s.observe(sim.SchedSample, abi.ScheduleTiming)
+	at := s.now()
+	for _, b := range batch {
+		s.spend(sim.SchedPublish)
+		s.r.report.dispatched(b.sub.task.spec.Slot, at)
+		o := &b.slot.running
+		if o.token != b.sub.token {
+			o = &b.slot.waiting
+		}
+		o.dispatched = at
+		b.slot.core.Give(s.now(), b.sub.task.job(s.r.Space, b.sub.lane, b.sub.block, b.sub.token))
+	}
+}

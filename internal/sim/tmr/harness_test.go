@@ -1,0 +1,134 @@
+package tmr_test
+
+import (
+	"testing"
+	"time"
+
+	"swimlane/internal/abi"
+	"swimlane/internal/collector"
+	"swimlane/internal/producer"
+	"swimlane/internal/sim"
+	"swimlane/internal/sim/tmr"
+	"swimlane/internal/transport"
+)
+
+const (
+	memoryBase = 0x1_0000_0000
+	ringHeap   = 8 << 20
+)
+
+// bench is a chip with memory, and a host that collects what it records.
+type bench struct {
+	t        testing.TB
+	arch     *abi.Arch
+	clusters int
+	threads  int
+	level    abi.Level
+	costs    sim.Costs
+	shards   int
+	slow     time.Duration // the host waits so long before it copies anything
+
+	memory  *transport.Device
+	capture *collector.Outcome
+	graph   *collector.DepGenOutcome
+}
+
+func newBench(t testing.TB, arch *abi.Arch, clusters int, level abi.Level) *bench {
+	t.Helper()
+	b := &bench{t: t, arch: arch, clusters: clusters, threads: arch.DefaultThreads, level: level, costs: sim.DefaultCosts(arch), shards: 1}
+	var err error
+	if b.memory, err = transport.New(memoryBase, 256<<20); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.memory.Close() })
+	return b
+}
+
+// alloc takes memory of the chip.
+func (b *bench) alloc(n int) uint64 {
+	b.t.Helper()
+	addr, err := transport.Mapped(b.memory).Alloc(n)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return addr
+}
+
+// host is the host's way to the memory: shared, or slow copies.
+func (b *bench) host() collector.Memory {
+	if b.slow == 0 {
+		return transport.Mapped(b.memory)
+	}
+	m := transport.Shadow(b.memory)
+	copyFrom := m.CopyFromDevice
+	m.CopyFromDevice = func(to []byte, addr uint64) error {
+		if len(to) > 64 { // records
+			time.Sleep(b.slow)
+		}
+		return copyFrom(to, addr)
+	}
+	return m
+}
+
+// run runs an orchestration and collects what it records.
+func (b *bench) run(orchestrate func(*tmr.Orchestrator)) (*tmr.Report, error) {
+	b.t.Helper()
+	chip, err := sim.NewChip(b.arch, b.clusters, &b.costs)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	c := tmr.Config{Chip: chip, Threads: b.threads, Space: b.memory.Space(), Heap: b.alloc(tmr.Rings * ringHeap), RingHeap: ringHeap}
+	if b.level == abi.Disabled {
+		return tmr.Run(c, orchestrate)
+	}
+	swimlane, err := collector.New(collector.Options{
+		Arch: b.arch, Cores: len(chip.Cores), Threads: b.threads, Level: b.level, Shards: b.shards, Memory: b.host(),
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer swimlane.Finalize()
+	depGen, err := collector.NewDepGen(collector.DepGenOptions{Arch: b.arch, Threads: b.threads, Memory: transport.Mapped(b.memory)})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer depGen.Finalize()
+	run, err := swimlane.Begin(collector.RunOptions{Level: b.level, Runtime: "tensormap_and_ringbuffer"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	deps, err := depGen.Begin()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, start := range []func() error{run.Start, deps.Start} {
+		if err := start(); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	enable := abi.EnableSwimlane | abi.EnableDepGen
+	if c.Device, err = producer.Attach(producer.Config{
+		Region: swimlane.Layout(), Space: b.memory.Space(), RegionAddr: swimlane.DataBase(), RotationTable: swimlane.RotationTable(),
+		Enable: enable, Cores: len(chip.Cores),
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	if c.DepGen, err = producer.AttachDepGen(producer.DepGenConfig{
+		Region: depGen.Layout(), Space: b.memory.Space(), RegionAddr: depGen.DataBase(), Enable: enable,
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	report, err := tmr.Run(c, orchestrate)
+	run.Stop()
+	deps.Stop()
+	b.capture, b.graph = run.Outcome(), deps.Outcome()
+	for kind, a := range b.capture.Capture.Accounting.Kinds {
+		if a.Total != a.Collected {
+			b.t.Errorf("kind %v: %+v, want everything collected", kind, a)
+		}
+	}
+	if n, first := c.Device.Faults(); n != 0 {
+		b.t.Errorf("%d faults of the writers, the first %v", n, first)
+	}
+	return report, err
+}

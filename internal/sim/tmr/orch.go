@@ -1,0 +1,250 @@
+package tmr
+
+import (
+	"fmt"
+
+	"swimlane/internal/abi"
+	"swimlane/internal/fanin"
+	"swimlane/internal/producer"
+	"swimlane/internal/sim"
+)
+
+// deadlock is how long an orchestrator waits for tasks to retire.
+const deadlock = sim.Time(500_000_000)
+
+// Orchestrator submits tasks. Its methods are called by the orchestration only.
+type Orchestrator struct {
+	r      *runtime
+	thread *sim.Thread
+	out    *producer.Thread
+	tasks  *fanin.Map
+	scopes []scope
+	index  uint32 // of the next submit or alloc
+	submit producer.Submit
+}
+
+// scope is an open scope: the tasks of it hold a reference each.
+type scope struct {
+	manual bool
+	tasks  []*task
+}
+
+func newOrchestrator(r *runtime, out *producer.Thread) *Orchestrator {
+	return &Orchestrator{r: r, out: out}
+}
+
+func (o *Orchestrator) spend(k sim.Cost) { o.thread.Advance(o.r.cost(k)) }
+
+func (o *Orchestrator) run(orchestrate func(*Orchestrator)) {
+	r := o.r
+	tasks, err := fanin.New(fanin.Options{Live: o.live})
+	if err != nil {
+		o.thread.Fail(err)
+	}
+	o.tasks = tasks
+	for _, k := range []sim.Cost{sim.ConfigValidate, sim.ArenaWire, sim.SmReset} {
+		o.spend(k)
+	}
+	if r.DepGen != nil {
+		r.DepGen.Announce(r.Threads - 1)
+	}
+	o.Scope(func() { orchestrate(o) })
+	r.report.Orchestrated = o.thread.Now()
+	o.spend(sim.PostOrch)
+	o.out.FlushOrch()
+	r.DepGen.Flush()
+	o.publishCores()
+	r.orchestrated = true
+	r.kick(o.thread.Now())
+}
+
+// publishCores tells the host which thread drives each core.
+func (o *Orchestrator) publishCores() {
+	threads := make([]int8, len(o.r.Chip.Cores))
+	for i, c := range o.r.Chip.Cores {
+		threads[i] = int8(c.Cluster % len(o.r.scheds))
+	}
+	if err := o.r.Device.PublishCores(threads); err != nil {
+		o.thread.Fail(err)
+	}
+}
+
+// live tells whether a producer has not been consumed.
+func (o *Orchestrator) live(id uint64) bool { return o.find(id) != nil }
+
+// find is a task that has not been consumed.
+func (o *Orchestrator) find(id uint64) *task {
+	ring, local := id>>32, uint32(id)
+	if ring >= Rings {
+		return nil
+	}
+	r := &o.r.rings[ring]
+	i := int(local) - (int(r.next) - len(r.tasks))
+	if i < 0 || i >= len(r.tasks) || r.tasks[i].state == consumed {
+		return nil
+	}
+	return r.tasks[i]
+}
+
+// Scope runs a part of the orchestration in a scope of its own: what is submitted
+// there may be consumed once the scope has ended.
+func (o *Orchestrator) Scope(body func()) { o.scope(scope{}, body) }
+
+// ManualScope is a scope in which tasks depend on what they declare and on nothing
+// else.
+func (o *Orchestrator) ManualScope(body func()) { o.scope(scope{manual: true}, body) }
+
+func (o *Orchestrator) scope(s scope, body func()) {
+	o.spend(sim.OrchScope)
+	o.scopes = append(o.scopes, s)
+	body()
+	o.spend(sim.OrchScope)
+	last := len(o.scopes) - 1
+	for _, t := range o.scopes[last].tasks {
+		o.r.release(t, o.thread.Now())
+	}
+	o.scopes = o.scopes[:last]
+}
+
+// begin gives a task its place: id, ring, and the memory of its outputs. It waits
+// for tasks to retire while there is none.
+func (o *Orchestrator) begin(t *task, args []Arg) {
+	r := &o.r.rings[min(len(o.scopes)-1, Rings-1)]
+	t.ring = r
+	size := uint64(0)
+	for i := range args {
+		if args[i].Type == abi.ArgOutput {
+			size += align(args[i].Tensor.BufferSize)
+		}
+	}
+	if size > r.heap.size {
+		o.thread.Fail(fmt.Errorf("a task has %d bytes of outputs: expected at most %d, the heap of its ring", size, r.heap.size))
+	}
+	var addr uint64
+	o.await("ring %d has no room for a task with %d bytes of outputs", func() (ok bool) {
+		if len(r.tasks) >= r.window {
+			return false
+		}
+		addr, ok = r.heap.take(size)
+		return ok
+	}, r.index, size)
+	t.id = abi.TaskID(uint32(r.index), r.next)
+	r.next++
+	t.heapEnd = r.heap.tail
+	r.tasks = append(r.tasks, t)
+	t.refs = 1 // of the scope
+	s := &o.scopes[len(o.scopes)-1]
+	s.tasks = append(s.tasks, t)
+	t.args = make([]abi.Tensor, len(args))
+	for i := range args {
+		t.args[i] = args[i].Tensor
+		if args[i].Type == abi.ArgOutput {
+			o.spend(sim.OrchAlloc)
+			t.args[i].BufferAddr, t.args[i].OwnerTaskID = addr, t.id
+			addr += align(args[i].Tensor.BufferSize)
+		}
+	}
+}
+
+func align(n uint64) uint64 { return (n + outputAlign - 1) / outputAlign * outputAlign }
+
+// await waits until there is room.
+func (o *Orchestrator) await(format string, room func() bool, args ...any) {
+	since := o.thread.Now()
+	for !room() {
+		limit := since + deadlock
+		if o.thread.Now() >= limit {
+			o.thread.Fail(fmt.Errorf("deadlock: "+format+", and for 500 ms no task has retired: end scopes earlier, or submit less at a time", args...))
+		}
+		o.thread.Sleep(limit)
+	}
+}
+
+// Submit submits a task. Its outputs are arguments of the task that it returns.
+func (o *Orchestrator) Submit(spec *Task) Submitted {
+	start := o.thread.Now()
+	t, err := newTask(spec)
+	if err != nil {
+		o.thread.Fail(err)
+	}
+	o.spend(sim.OrchSubmit)
+	o.begin(t, spec.Args)
+	s := &o.submit
+	*s = producer.Submit{
+		TaskID: t.id, ManualScope: o.scopes[len(o.scopes)-1].manual, Args: s.Args[:0], Deps: spec.Deps, KernelIDs: t.kernelIDs(), BlockNum: int32(t.blocks),
+	}
+	for i := range spec.Args {
+		o.spend(sim.OrchArg)
+		s.Args = append(s.Args, producer.Arg{Type: spec.Args[i].Type, Tensor: t.args[i]})
+	}
+	if o.r.DepGen != nil {
+		o.r.DepGen.Submit(s)
+		o.thread.Advance(o.r.cost(sim.DepGenSubmit) + sim.Time(len(s.Args))*o.r.cost(sim.DepGenArg))
+	}
+	o.r.submitted++
+	o.r.report.Tasks++
+	o.wire(t, s)
+	o.record(start, t.id)
+	return Submitted{ID: t.id, Args: t.args}
+}
+
+// Submitted is a task after its submit.
+type Submitted struct {
+	ID   uint64
+	Args []abi.Tensor // with the addresses of outputs
+}
+
+// wire finds the producers of a task and lets it run when they have completed.
+func (o *Orchestrator) wire(t *task, s *producer.Submit) {
+	deps := o.tasks.Resolve(s, func(*fanin.Row) { o.spend(sim.OrchEntry) })
+	o.await("the tensor map is full", func() bool { return o.tasks.Register(s) == nil })
+	t.fanin = 1
+	for _, d := range deps {
+		p := o.find(d.Producer)
+		if p == nil || p == t {
+			continue
+		}
+		o.spend(sim.OrchEdge)
+		if p.state == consumed { // meanwhile
+			continue
+		}
+		if d.Kind&abi.DepRetain != 0 {
+			p.refs++
+			t.retained = append(t.retained, p)
+		}
+		if p.state == pending {
+			t.fanin++
+			p.consumers = append(p.consumers, t)
+		}
+	}
+	if t.fanin--; t.fanin == 0 {
+		o.spend(sim.SchedPush)
+		o.r.route(t, o.thread.Now())
+	}
+}
+
+// Alloc makes tensors that no task computes: their storage has an owner that is
+// complete at once.
+func (o *Orchestrator) Alloc(tensors ...abi.Tensor) Submitted {
+	start := o.thread.Now()
+	o.spend(sim.OrchSubmit)
+	args := make([]Arg, len(tensors))
+	for i := range tensors {
+		args[i] = Arg{Type: abi.ArgOutput, Tensor: tensors[i]}
+	}
+	t := &task{state: completed}
+	o.begin(t, args)
+	o.record(start, t.id)
+	return Submitted{ID: t.id, Args: t.args}
+}
+
+// record ends a submit or an alloc.
+func (o *Orchestrator) record(start sim.Time, id uint64) {
+	o.r.report.Submits++
+	if o.r.level >= abi.OrchPhases {
+		chip := o.r.Chip
+		o.out.OrchPhase(&abi.OrchPhase{StartTime: chip.Counter(start), EndTime: chip.Counter(o.thread.Now()), TaskID: id, SubmitIdx: o.index})
+		o.spend(sim.OrchRecord)
+	}
+	o.index++
+}

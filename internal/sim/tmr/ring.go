@@ -1,0 +1,53 @@
+package tmr
+
+// Sizes of the runtime's memory (spec/collector.md §12.1).
+const (
+	Rings       = 4
+	ringWindow  = 16384     // tasks that are not consumed
+	ringHeap    = 256 << 20 // bytes of their outputs
+	outputAlign = 1024
+	dummyBatch  = 8
+	releaseList = 256
+)
+
+// ring holds the tasks of a depth of scopes until they are consumed, in the order
+// in which they were submitted, and the memory of their outputs.
+type ring struct {
+	index  int
+	window int
+	tasks  []*task // from the oldest that is not consumed
+	next   uint32  // local id
+	heap   heap
+}
+
+// heap gives out memory in a circle. Positions count on and on.
+type heap struct {
+	base, size uint64
+	head, tail uint64 // positions: of what is in use
+}
+
+// take is the address of n bytes. Not ok: there is no room until more is released.
+func (h *heap) take(n uint64) (addr uint64, ok bool) {
+	at := h.tail
+	if at%h.size+n > h.size { // it must not be split
+		at += h.size - at%h.size
+	}
+	if n > h.size || at+n-h.head > h.size {
+		return 0, false
+	}
+	h.tail = at + n
+	return h.base + at%h.size, true
+}
+
+// retire forgets the consumed tasks at the beginning and tells whether there were
+// any.
+func (r *ring) retire() bool {
+	n := 0
+	for n < len(r.tasks) && r.tasks[n].state == consumed {
+		r.heap.head = r.tasks[n].heapEnd
+		r.tasks[n] = nil
+		n++
+	}
+	r.tasks = r.tasks[n:]
+	return n > 0
+}

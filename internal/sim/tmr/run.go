@@ -1,0 +1,172 @@
+package tmr
+
+import (
+	"errors"
+	"fmt"
+
+	"swimlane/internal/abi"
+	"swimlane/internal/producer"
+	"swimlane/internal/sim"
+)
+
+// Config is a run of the runtime on a chip.
+type Config struct {
+	Chip    *sim.Chip
+	Threads int       // AICPU threads; the last one orchestrates
+	Space   abi.Space // the chip's memory
+	Heap    uint64    // address of memory for outputs: RingHeap bytes for each of the rings
+	// RingHeap is the memory for the outputs of a ring's tasks that are not consumed,
+	// a multiple of 1024 bytes. 0: 256 MiB.
+	RingHeap uint64
+	Device   *producer.Device // nil: no swimlane
+	DepGen   *producer.DepGen // nil: no dep_gen
+}
+
+// Report is what a run tells beside its records.
+type Report struct {
+	Submits, Tasks int // submitted, allocs included; of these, tasks
+	Start, End     sim.Time
+	Orchestrated   sim.Time // when the orchestration had ended
+	Slots          [TimingSlots]Span
+}
+
+// Span is from the first dispatch to the last finish; not Set: neither happened.
+type Span struct {
+	Start, End sim.Time
+	Set        bool
+}
+
+// runtime is what the threads share.
+type runtime struct {
+	Config
+	level  abi.Level
+	engine sim.Engine
+	scheds []*scheduler
+	orch   *Orchestrator
+	ready  [abi.QueueShapes]queue
+	sync   [abi.QueueShapes]queue
+	dummy  queue
+	rings  [Rings]ring
+
+	submitted, completed int
+	orchestrated         bool
+	report               Report
+}
+
+// Run runs an orchestration and everything that it submits.
+func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
+	if c.Threads < abi.MinThreads || c.Threads > c.Chip.Arch.MaxThreads {
+		return nil, fmt.Errorf("a run with %d AICPU threads cannot be: expected %d to %d", c.Threads, abi.MinThreads, c.Chip.Arch.MaxThreads)
+	}
+	if c.RingHeap == 0 {
+		c.RingHeap = ringHeap
+	}
+	r := &runtime{Config: c, level: c.Device.Level()}
+	for i := range r.rings {
+		r.rings[i] = ring{index: i, window: ringWindow, heap: heap{base: c.Heap + uint64(i)*c.RingHeap, size: c.RingHeap}}
+	}
+	if err := r.attach(); err != nil {
+		return nil, err
+	}
+	start := sim.Boot + r.cost(sim.Preamble)
+	for i := range c.Threads - 1 {
+		s := &scheduler{r: r, index: i, out: c.Device.Thread(i)}
+		for k := i; k < c.Chip.Clusters(); k += c.Threads - 1 {
+			s.adopt(k)
+		}
+		r.scheds = append(r.scheds, s)
+	}
+	r.orch = newOrchestrator(r, c.Device.Thread(c.Threads-1))
+	for i, s := range r.scheds {
+		s.thread = r.engine.Start(fmt.Sprintf("scheduler %d", i), start, s.run)
+	}
+	r.orch.thread = r.engine.Start("orchestrator", start, func(*sim.Thread) { r.orch.run(orchestrate) })
+	r.report.Start = start
+	if err := r.engine.Run(); err != nil {
+		return nil, err
+	}
+	for _, s := range r.scheds {
+		r.report.End = max(r.report.End, s.thread.Now())
+	}
+	return &r.report, nil
+}
+
+// attach begins the records of the cores and of the phases.
+func (r *runtime) attach() error {
+	for i, c := range r.Chip.Cores {
+		c.Reset()
+		c.Record(r.Device.Core(i))
+	}
+	if r.Device == nil {
+		return nil
+	}
+	if err := errors.Join(r.Device.Startup(), r.Device.InitPhases(r.Threads-1, 1)); err != nil {
+		return err
+	}
+	r.Device.AnnounceOrchestrator(r.Threads - 1)
+	return nil
+}
+
+func (r *runtime) cost(k sim.Cost) sim.Time { return r.Chip.Costs[k].Ns }
+
+// kick lets the schedulers look again now.
+func (r *runtime) kick(now sim.Time) {
+	for _, s := range r.scheds {
+		s.poked = true
+		s.thread.Wake(now)
+	}
+}
+
+// route puts a task whose producers have completed into its queue, and wakes the
+// schedulers.
+func (r *runtime) route(t *task, now sim.Time) {
+	if t.shape == shapeDummy || t.spec.Predicate != nil && !t.spec.Predicate() {
+		r.dummy.push(t)
+	} else {
+		r.ready[t.shape].push(t)
+	}
+	r.kick(now)
+}
+
+// depths are the lengths of the shared queues, by shape.
+func (r *runtime) depths() (d [abi.QueueShapes]int16) {
+	for i := range d {
+		d[i] = int16(min(r.ready[i].len()+r.sync[i].len(), 32767))
+	}
+	return d
+}
+
+// release drops a reference to a task, and consumes it when it was the last.
+func (r *runtime) release(t *task, now sim.Time) {
+	t.refs--
+	r.consume(t, now)
+}
+
+// consume ends a completed task that nobody needs any more.
+func (r *runtime) consume(t *task, now sim.Time) {
+	if t.state != completed || t.refs > 0 {
+		return
+	}
+	t.state = consumed
+	t.args, t.consumers = nil, nil
+	if t.ring.retire() {
+		r.orch.thread.Wake(now)
+	}
+}
+
+// dispatched notes that a task with a timing slot was dispatched.
+func (r *Report) dispatched(slot int, at sim.Time) {
+	if slot == 0 {
+		return
+	}
+	if s := &r.Slots[slot-1]; !s.Set || at < s.Start {
+		s.Start, s.Set = at, true
+	}
+}
+
+// finished notes that it was seen to finish.
+func (r *Report) finished(slot int, at sim.Time) {
+	if slot != 0 {
+		r.Slots[slot-1].End = max(r.Slots[slot-1].End, at)
+	}
+}

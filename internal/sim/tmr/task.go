@@ -1,0 +1,144 @@
+package tmr
+
+import (
+	"fmt"
+
+	"swimlane/internal/abi"
+	"swimlane/internal/producer"
+	"swimlane/internal/sim"
+)
+
+// Task is what is submitted.
+type Task struct {
+	Kernels [abi.CoresPerCluster]*sim.Kernel // on the AIC and the AIVs of a cluster; none at all: a dummy
+	Args    []Arg
+	Scalars []uint64
+	Deps    []producer.Dep // declared ones
+	Blocks  int            // ≤ 0 is 1
+	// Predicate decides, when the last dependency has finished, whether the task
+	// runs; nil: it does.
+	Predicate func() bool
+	Slot      int // task-timing slot + 1; 0: none
+}
+
+// Arg is an argument of a task. An output has the shape and type of the tensor
+// that the task makes; its address is chosen at submit.
+type Arg struct {
+	Type   abi.ArgType
+	Tensor abi.Tensor
+}
+
+// TimingSlots is how many task-timing slots there are (spec/host-log.md §4.5).
+const TimingSlots = 16
+
+// shapeDummy is the shape of a task without kernels, beside those of abi.
+const shapeDummy = abi.QueueShapes
+
+type state uint8
+
+const (
+	pending state = iota
+	completed
+	consumed
+)
+
+// task is a submitted task until it is consumed.
+type task struct {
+	id        uint64
+	ring      *ring
+	spec      *Task
+	args      []abi.Tensor
+	kernels   [abi.CoresPerCluster]*sim.Kernel
+	shape     int
+	blocks    int // claimed up to next
+	next      int
+	left      int // subtasks that have not finished
+	state     state
+	fanin     int // producers that have not completed, and one until the task is wired
+	consumers []*task
+	retained  []*task // producers that must stay until this one is released
+	refs      int     // of its scope and of retaining consumers
+	heapEnd   uint64  // position in the heap of its ring behind its outputs
+}
+
+// newTask checks a spec.
+func newTask(spec *Task) (*task, error) {
+	t := &task{spec: spec, kernels: spec.Kernels, blocks: max(spec.Blocks, 1)}
+	if t.kernels[1] == nil { // a lone AIV1 is an AIV0
+		t.kernels[1], t.kernels[2] = t.kernels[2], nil
+	}
+	used := 0
+	for lane, k := range t.kernels {
+		if k == nil {
+			continue
+		}
+		used++
+		if (k.Type == abi.AIC) != (lane == 0) {
+			return nil, fmt.Errorf("kernel %s for an %v is on lane %d of a task: expected an AIC on lane 0, AIVs on lanes 1 and 2", k.Name, k.Type, lane)
+		}
+	}
+	switch {
+	case used == 0:
+		t.shape = shapeDummy
+	case used > 1:
+		t.shape = abi.ShapeMIX
+	case t.kernels[0] != nil:
+		t.shape = abi.ShapeAIC
+	default:
+		t.shape = abi.ShapeAIV
+	}
+	if t.left = used * t.blocks; used == 0 {
+		t.left = 1
+	}
+	if spec.Slot < 0 || spec.Slot > TimingSlots {
+		return nil, fmt.Errorf("a task has the timing slot %d: expected 0 to %d", spec.Slot-1, TimingSlots-1)
+	}
+	return t, nil
+}
+
+// kernelIDs are those of the spec, as a graph shows them.
+func (t *task) kernelIDs() (ids [3]int32) {
+	for i, k := range t.kernels {
+		ids[i] = -1
+		if k != nil {
+			ids[i] = k.ID
+		}
+	}
+	return ids
+}
+
+// job is what a core runs for a block.
+func (t *task) job(space abi.Space, lane, block int, token uint32) sim.Job {
+	return sim.Job{Token: token, Task: t.id, Run: func() uint64 {
+		return t.kernels[lane].Run(&sim.Call{
+			Args: t.args, Scalars: t.spec.Scalars, Block: block, Blocks: t.blocks, Lane: max(lane-1, 0), Space: space,
+		})
+	}}
+}
+
+// queue holds tasks in the order in which they came.
+type queue struct {
+	tasks []*task
+	head  int
+}
+
+func (q *queue) len() int { return len(q.tasks) - q.head }
+
+func (q *queue) push(t *task) { q.tasks = append(q.tasks, t) }
+
+// pop takes the first task, nil if there is none.
+func (q *queue) pop() *task {
+	if q.len() == 0 {
+		return nil
+	}
+	t := q.tasks[q.head]
+	q.tasks[q.head] = nil
+	if q.head++; q.head == len(q.tasks) {
+		q.tasks, q.head = q.tasks[:0], 0
+	} else if q.head >= 1024 && q.head*2 >= len(q.tasks) {
+		n := copy(q.tasks, q.tasks[q.head:])
+		clear(q.tasks[n:])
+		q.tasks, q.head = q.tasks[:n], 0
+	}
+	return t
+}
