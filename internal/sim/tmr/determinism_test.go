@@ -19,7 +19,7 @@ var stalls = regexp.MustCompile(`"stalls": \{[^}]*\}`)
 // sameGraph runs one graph and gives what is exported.
 func sameGraph(t *testing.T, b *bench) (*tmr.Report, []byte) {
 	t.Helper()
-	ops, _ := randomOps(rand.New(rand.NewPCG(77, 1)), 400, buffers)
+	ops, _ := randomOps(rand.New(rand.NewPCG(77, 1)), 400, b.clusters)
 	var ids []uint64
 	report, err := b.run(orchestration(ops, b.buffers(), &ids))
 	if err != nil {

@@ -20,7 +20,11 @@ type prepared struct {
 // dispatch gives cores what is ready, and tells how many subtasks that was
 // (spec/collector.md §12.6).
 func (s *scheduler) dispatch() int {
-	n := s.dispatchFrom(&s.r.ready)
+	n := 0
+	for _, shape := range []int{abi.ShapeMIX, abi.ShapeAIC, abi.ShapeAIV} {
+		n += s.fill(&s.r.sync[shape], shape, false) // never behind running tasks: they would not start together
+	}
+	n += s.dispatchReady()
 	if n > 0 {
 		at := s.sample()
 		s.dispatchRecord(s.t0p, s.now(), n, at)
@@ -28,8 +32,9 @@ func (s *scheduler) dispatch() int {
 	return n
 }
 
-// dispatchFrom fills idle cores first, then the places behind running tasks.
-func (s *scheduler) dispatchFrom(queues *[abi.QueueShapes]queue) (n int) {
+// dispatchReady fills idle cores first, then the places behind running tasks.
+func (s *scheduler) dispatchReady() (n int) {
+	queues := &s.r.ready
 	n = s.fill(&queues[abi.ShapeMIX], abi.ShapeMIX, false)
 	singles := [2]int{abi.ShapeAIC, abi.ShapeAIV}
 	if s.index%2 == 1 {
@@ -102,39 +107,43 @@ func free(c *slots, behind bool) bool {
 	return c.running.task == nil
 }
 
-// fill gives places to the tasks of a queue.
-func (s *scheduler) fill(q *queue, shape int, behind bool) int {
+// fill gives places to the tasks of a queue, and tells how many subtasks that was.
+func (s *scheduler) fill(q *queue, shape int, behind bool) (published int) {
 	free := s.places(shape, behind, len(s.r.Chip.Cores))
 	if len(free) == 0 {
 		return 0
 	}
 	var batch []prepared
 	popped := uint32(0)
-	for limit := len(free); limit > 0 && len(free) > 0; limit-- {
+	for limit := len(free); limit > 0 && len(free) > 0 && !s.called(); limit-- {
 		s.spend(sim.SchedPop)
-		t := q.pop()
-		if t == nil {
+		if t := q.first(); t == nil || t.sync() && s.r.hopeless() {
 			break
 		}
+		t := q.pop()
 		popped++
-		first, last := t.next, min(t.next+len(free), t.blocks)
-		t.next = last
-		if last < t.blocks { // from here on others may claim blocks too
-			s.spend(sim.SchedPush)
-			q.push(t)
-			s.r.kick(s.now())
+		if t.sync() && t.blocks > len(free) {
+			s.callDrain(t)
+			break
 		}
+		first, last := s.claim(q, t, len(free))
 		for block := first; block < last; block++ {
 			batch = s.prepare(batch, t, block, free[0])
 			free = free[1:]
+		}
+		if t.sync() { // for itself, so that its blocks start together
+			published += s.publish(batch, s.stamp())
+			batch = nil
 		}
 	}
 	if popped == 0 {
 		s.misses++
 	}
 	s.hits += popped
-	s.publish(batch)
-	return len(batch)
+	if len(batch) > 0 {
+		published += s.publish(batch, s.stamp())
+	}
+	return published
 }
 
 // prepare takes the cores of a place for a block.
@@ -164,22 +173,46 @@ func (s *scheduler) prepare(batch []prepared, t *task, block int, p place) []pre
 	return batch
 }
 
-// publish writes the tokens of a batch, all with the time of one look at the
-// counter.
-func (s *scheduler) publish(batch []prepared) {
-	if len(batch) == 0 {
-		return
+// claim takes as many blocks of a task as there are places. What is left goes back
+// to the queue at once, where other threads find it.
+func (s *scheduler) claim(q *queue, t *task, places int) (first, last int) {
+	first, last = t.next, min(t.next+places, t.blocks)
+	t.next = last
+	if last < t.blocks {
+		s.spend(sim.SchedPush)
+		q.push(t)
+		s.r.kick(s.now())
 	}
+	return first, last
+}
+
+// stamp reads the counter.
+func (s *scheduler) stamp() sim.Time {
 	s.observe(sim.SchedSample, abi.ScheduleTiming)
-	at := s.now()
+	return s.now()
+}
+
+// publish writes the tokens of a batch, which all have one dispatch time. A task
+// whose producers have not finished is gated.
+func (s *scheduler) publish(batch []prepared, at sim.Time) int {
 	for _, b := range batch {
 		s.spend(sim.SchedPublish)
-		s.r.report.dispatched(b.sub.task.spec.Slot, at)
+		t := b.sub.task
+		s.r.report.dispatched(t.spec.Slot, at)
 		o := &b.slot.running
 		if o.token != b.sub.token {
 			o = &b.slot.waiting
 		}
+		job := t.job(s.r.Space, b.sub.lane, b.sub.block, b.sub.token)
+		if t.fanin > 0 {
+			job.Gated, o.gated = true, true
+			t.early.staged = append(t.early.staged, b)
+		}
 		o.dispatched = at
-		b.slot.core.Give(s.now(), b.sub.task.job(s.r.Space, b.sub.lane, b.sub.block, b.sub.token))
+		b.slot.core.Give(s.now(), job)
+		if t.given++; t.given == t.subtasks {
+			s.r.published(t, s.now())
+		}
 	}
+	return len(batch)
 }

@@ -31,6 +31,7 @@ type bench struct {
 	memory  *transport.Device
 	capture *collector.Outcome
 	graph   *collector.DepGenOutcome
+	early   int // dispatches before a producer had finished
 }
 
 func newBench(t testing.TB, arch *abi.Arch, clusters int, level abi.Level) *bench {

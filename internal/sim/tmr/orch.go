@@ -163,7 +163,7 @@ func (o *Orchestrator) await(format string, room func() bool, args ...any) {
 // Submit submits a task. Its outputs are arguments of the task that it returns.
 func (o *Orchestrator) Submit(spec *Task) Submitted {
 	start := o.thread.Now()
-	t, err := newTask(spec)
+	t, err := newTask(spec, o.r.Chip.Clusters())
 	if err != nil {
 		o.thread.Fail(err)
 	}
@@ -171,7 +171,7 @@ func (o *Orchestrator) Submit(spec *Task) Submitted {
 	o.begin(t, spec.Args)
 	s := &o.submit
 	*s = producer.Submit{
-		TaskID: t.id, ManualScope: o.scopes[len(o.scopes)-1].manual, Args: s.Args[:0], Deps: spec.Deps, KernelIDs: t.kernelIDs(), BlockNum: int32(t.blocks),
+		TaskID: t.id, ManualScope: o.scopes[len(o.scopes)-1].manual, Args: s.Args[:0], EarlyDispatch: spec.Early, Deps: spec.Deps, KernelIDs: t.kernelIDs(), BlockNum: int32(t.blocks),
 	}
 	for i := range spec.Args {
 		o.spend(sim.OrchArg)
@@ -215,12 +215,19 @@ func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 		if p.state == pending {
 			t.fanin++
 			p.consumers = append(p.consumers, t)
+			if !p.opens() {
+				t.early.open++
+			}
 		}
 	}
-	if t.fanin--; t.fanin == 0 {
-		o.spend(sim.SchedPush)
-		o.r.route(t, o.thread.Now())
+	if t.fanin > 1 {
+		t.fanin--
+		o.r.candidate(t, o.thread.Now())
+		return
 	}
+	o.spend(sim.SchedPush)
+	t.fanin = 0
+	o.r.route(t, o.thread.Now())
 }
 
 // Alloc makes tensors that no task computes: their storage has an owner that is

@@ -27,7 +27,10 @@ type op struct {
 	dummy  bool
 	scoped bool // in a scope of its own
 	manual bool
-	preds  []int // ops that must be done before, for the values to be right
+	sync   bool   // its blocks start together
+	early  bool   // consumers may be placed early
+	wait   uint64 // cycles beside the kernels
+	preds  []int  // ops that must be done before, for the values to be right
 }
 
 // opKernel computes the elements of one block on one lane.
@@ -70,7 +73,7 @@ func (o *op) kernels() (k [3]*sim.Kernel) {
 }
 
 // randomOps makes a graph over some buffers, and the values they have in the end.
-func randomOps(rng *rand.Rand, n, buffers int) (ops []op, final [][]int32) {
+func randomOps(rng *rand.Rand, n, clusters int) (ops []op, final [][]int32) {
 	lastWrite := make([]int, buffers)
 	readers := make([][]int, buffers) // since the last write
 	for i := range buffers {
@@ -88,6 +91,13 @@ func randomOps(rng *rand.Rand, n, buffers int) (ops []op, final [][]int32) {
 		}
 		if rng.IntN(4) == 0 {
 			o.blocks = 1 + rng.IntN(40)
+		}
+		o.early = rng.IntN(3) > 0
+		if rng.IntN(15) == 0 {
+			o.wait = rng.Uint64N(200)
+		}
+		if o.blocks = min(o.blocks, 1+rng.IntN(40)); o.blocks <= clusters {
+			o.sync = rng.IntN(3) == 0
 		}
 		if o.dummy {
 			o.skip, o.mask = false, [3]bool{}
@@ -138,7 +148,7 @@ func orchestration(ops []op, buffers []abi.Tensor, ids *[]uint64) func(*tmr.Orch
 		*ids = make([]uint64, len(ops))
 		for i := range ops {
 			p := &ops[i]
-			task := &tmr.Task{Kernels: p.kernels(), Blocks: p.blocks}
+			task := &tmr.Task{Kernels: p.kernels(), Blocks: p.blocks, SyncStart: p.sync, Early: p.early, Wait: p.wait}
 			for _, r := range p.reads {
 				task.Args = append(task.Args, in(buffers[r]))
 			}
@@ -196,7 +206,8 @@ func (b *bench) ints(t abi.Tensor) []int32 {
 // TestRandomGraphs: every schedule computes the right values and keeps the
 // invariants, whatever the costs, cores and threads.
 func TestRandomGraphs(t *testing.T) {
-	for seed := range uint64(12) {
+	earlyOnes := 0
+	for seed := range uint64(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 5))
 			arch := []*abi.Arch{abi.A2A3, abi.A5}[rng.IntN(2)]
@@ -205,7 +216,7 @@ func TestRandomGraphs(t *testing.T) {
 			for k := range b.costs {
 				b.costs[k].Ns = sim.Time(rng.IntN(int(2*b.costs[k].Ns + 1)))
 			}
-			ops, want := randomOps(rng, 150, buffers)
+			ops, want := randomOps(rng, 200, b.clusters)
 			tensors := b.buffers()
 			var ids []uint64
 			if _, err := b.run(orchestration(ops, tensors, &ids)); err != nil {
@@ -217,8 +228,10 @@ func TestRandomGraphs(t *testing.T) {
 				}
 			}
 			var waits []edge
+			early := map[uint64]bool{}
 			subtasks := 0
 			for i := range ops {
+				early[ids[i]] = !ops[i].skip && !(ops[i].sync && ops[i].blocks > 1) // and when its producers allow it
 				for _, d := range ops[i].preds {
 					waits = append(waits, edge{ids[d], ids[i]})
 				}
@@ -233,7 +246,11 @@ func TestRandomGraphs(t *testing.T) {
 			if got := b.capture.Capture.Count(abi.KindAicoreTask); got != subtasks {
 				t.Errorf("%d subtasks ran, want %d", got, subtasks)
 			}
-			checkInvariants(t, b, waits)
+			checkInvariants(t, b, waits, early)
+			earlyOnes += b.early
 		})
+	}
+	if earlyOnes == 0 {
+		t.Error("no task was dispatched before its producers had finished")
 	}
 }

@@ -46,6 +46,11 @@ type runtime struct {
 	ready  [abi.QueueShapes]queue
 	sync   [abi.QueueShapes]queue
 	dummy  queue
+	early  queue   // may be placed before they are ready
+	async  []*task // their kernels have finished, and something else has not
+	drain  *drain
+	freed  int // cores that became idle so far
+	failed int // freed when a drain found too little room; -1: none did
 	rings  [Rings]ring
 
 	submitted, completed int
@@ -61,7 +66,7 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 	if c.RingHeap == 0 {
 		c.RingHeap = ringHeap
 	}
-	r := &runtime{Config: c, level: c.Device.Level()}
+	r := &runtime{Config: c, level: c.Device.Level(), failed: -1}
 	for i := range r.rings {
 		r.rings[i] = ring{index: i, window: ringWindow, heap: heap{base: c.Heap + uint64(i)*c.RingHeap, size: c.RingHeap}}
 	}
@@ -122,10 +127,32 @@ func (r *runtime) kick(now sim.Time) {
 func (r *runtime) route(t *task, now sim.Time) {
 	if t.shape == shapeDummy || t.spec.Predicate != nil && !t.spec.Predicate() {
 		r.dummy.push(t)
+	} else if t.sync() {
+		r.sync[t.shape].push(t)
 	} else {
 		r.ready[t.shape].push(t)
 	}
 	r.kick(now)
+}
+
+// candidate offers a task whose producers are all finished or on cores for early
+// dispatch.
+func (r *runtime) candidate(t *task, now sim.Time) {
+	if t.fanin > 0 && !t.early.barred && t.early.open == 0 {
+		r.early.push(t)
+		r.kick(now)
+	}
+}
+
+// published tells the consumers of a task that all of it is on cores.
+func (r *runtime) published(t *task, now sim.Time) {
+	if !t.opens() {
+		return
+	}
+	for _, c := range t.consumers {
+		c.early.open--
+		r.candidate(c, now)
+	}
 }
 
 // depths are the lengths of the shared queues, by shape.

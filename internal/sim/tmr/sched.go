@@ -1,6 +1,8 @@
 package tmr
 
 import (
+	"slices"
+
 	"swimlane/internal/abi"
 	"swimlane/internal/producer"
 	"swimlane/internal/sim"
@@ -18,6 +20,8 @@ type scheduler struct {
 	iter     uint32
 	t0p      sim.Time // start of the next record's span
 	deferred []*task  // completed, and their references not dropped yet
+
+	drained *drain // the last drain that it took part in
 
 	hits, misses uint32 // of pops, since the last Dispatch record
 	end          depths // of the last record that has depths
@@ -46,6 +50,7 @@ type sub struct {
 	block      int
 	lane       int
 	token      uint32
+	gated      bool // it waits for a doorbell
 	dispatched sim.Time
 }
 
@@ -119,16 +124,20 @@ func (s *scheduler) done() bool {
 // step is an iteration. It tells whether it has done anything.
 func (s *scheduler) step() bool {
 	finished := s.poll()
-	dummies := s.dummies()
-	dispatched := s.dispatch()
-	return finished+dummies+dispatched > 0
+	finished += s.pollAsync()
+	if d := s.r.drain; d != nil && d != s.drained {
+		s.takePart(d)
+		return true
+	}
+	finished += s.dummies()
+	return finished+s.dispatch()+s.dispatchEarly() > 0
 }
 
 // idle lets iterations pass in which nothing can happen: all are as long as the
 // one that began at a time. Whatever ends it ends it at the beginning of one.
 func (s *scheduler) idle(began sim.Time, misses uint32) {
 	period := s.now() - began
-	if s.poked {
+	if s.poked || len(s.r.async) > 0 {
 		return
 	}
 	if period <= 0 {
@@ -159,7 +168,7 @@ func (s *scheduler) poll() (finished int) {
 	polled := false
 	for _, c := range s.cores {
 		for _, slot := range c {
-			if slot.running.task == nil {
+			if slot.running.task == nil || slot.running.gated {
 				continue
 			}
 			polled = true
@@ -193,6 +202,9 @@ func (s *scheduler) event(slot *slots) (finished int) {
 	case token == slot.running.token && fin && !second:
 		over[0] = slot.running
 		slot.running, slot.acked = sub{}, false
+	case token == slot.running.token && fin && slot.waiting.gated:
+		over[0] = slot.running
+		slot.running, slot.waiting, slot.acked = slot.waiting, sub{}, false
 	case token == slot.running.token && !fin && !slot.acked:
 		slot.acked = true
 	default:
@@ -203,6 +215,7 @@ func (s *scheduler) event(slot *slots) (finished int) {
 	s.out.Ack(slot.core.Index, token)
 	for _, o := range over {
 		if o.task != nil {
+			s.r.freed++
 			s.complete(slot, o, finish)
 			finished++
 		}
@@ -216,7 +229,13 @@ func (s *scheduler) complete(slot *slots, o sub, finish sim.Time) {
 	t := o.task
 	s.r.report.finished(t.spec.Slot, finish)
 	if t.left--; t.left == 0 {
-		s.resolve(t)
+		if t.spec.Wait == 0 {
+			s.resolve(t)
+		} else {
+			t.due = s.now() + s.r.Chip.Duration(t.spec.Wait)
+			s.r.async = append(s.r.async, t)
+			s.r.kick(s.now())
+		}
 	}
 	s.observe(sim.SchedTaskRecord, abi.ScheduleTiming)
 	chip := s.r.Chip
@@ -225,11 +244,19 @@ func (s *scheduler) complete(slot *slots, o sub, finish sim.Time) {
 
 // resolve completes a task: its consumers may run.
 func (s *scheduler) resolve(t *task) {
-	start := s.now()
+	start, open := s.now(), t.opens()
 	t.state = completed
 	for _, c := range t.consumers {
 		s.spend(sim.SchedResolve)
-		if c.fanin--; c.fanin == 0 {
+		if !open {
+			c.early.open--
+		}
+		switch c.fanin--; {
+		case c.fanin > 0:
+			s.r.candidate(c, s.now())
+		case len(c.early.staged) > 0:
+			s.ring(c)
+		default:
 			s.spend(sim.SchedPush)
 			s.r.route(c, s.now())
 		}
@@ -245,6 +272,30 @@ func (s *scheduler) resolve(t *task) {
 	if s.r.orchestrated && s.r.completed == s.r.submitted {
 		s.r.kick(s.now())
 	}
+}
+
+// pollAsync looks once at what tasks wait for beside their kernels.
+func (s *scheduler) pollAsync() (done int) {
+	if len(s.r.async) == 0 {
+		return 0
+	}
+	s.spend(sim.SchedPoll)
+	var due []*task
+	s.r.async = slices.DeleteFunc(s.r.async, func(t *task) bool {
+		if t.due <= s.now() {
+			due = append(due, t)
+		}
+		return t.due <= s.now()
+	})
+	for _, t := range due {
+		s.resolve(t)
+	}
+	end := s.sample()
+	if len(due) > 0 {
+		end = s.fresh()
+	}
+	s.record(abi.AsyncPoll, s.t0p, len(due), end)
+	return len(due)
 }
 
 // dummies completes tasks that run on no core (spec/collector.md §12.5, row 4).

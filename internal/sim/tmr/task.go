@@ -18,7 +18,13 @@ type Task struct {
 	// Predicate decides, when the last dependency has finished, whether the task
 	// runs; nil: it does.
 	Predicate func() bool
-	Slot      int // task-timing slot + 1; 0: none
+	// SyncStart: all blocks start together. There must be room for them on the chip.
+	SyncStart bool
+	// Early: consumers may be placed on cores before the task has finished, as soon
+	// as all of it has been dispatched.
+	Early bool
+	Wait  uint64 // cycles that it takes beside its kernels, until something outside the cores is done
+	Slot  int    // task-timing slot + 1; 0: none
 }
 
 // Arg is an argument of a task. An output has the shape and type of the tensor
@@ -52,17 +58,28 @@ type task struct {
 	shape     int
 	blocks    int // claimed up to next
 	next      int
+	subtasks  int
+	given     int // subtasks that cores have
 	left      int // subtasks that have not finished
 	state     state
 	fanin     int // producers that have not completed, and one until the task is wired
 	consumers []*task
 	retained  []*task // producers that must stay until this one is released
 	refs      int     // of its scope and of retaining consumers
-	heapEnd   uint64  // position in the heap of its ring behind its outputs
+	early     early
+	due       sim.Time // of Wait
+	heapEnd   uint64   // position in the heap of its ring behind its outputs
 }
 
-// newTask checks a spec.
-func newTask(spec *Task) (*task, error) {
+// early is what it takes to place a task before its producers have finished.
+type early struct {
+	barred bool       // the task is none that may
+	open   int        // producers that have not finished, and do not allow it or are not all on cores
+	staged []prepared // subtasks that wait for their doorbell
+}
+
+// newTask checks a spec for a chip of so many clusters.
+func newTask(spec *Task, clusters int) (*task, error) {
 	t := &task{spec: spec, kernels: spec.Kernels, blocks: max(spec.Blocks, 1)}
 	if t.kernels[1] == nil { // a lone AIV1 is an AIV0
 		t.kernels[1], t.kernels[2] = t.kernels[2], nil
@@ -87,14 +104,29 @@ func newTask(spec *Task) (*task, error) {
 	default:
 		t.shape = abi.ShapeAIV
 	}
-	if t.left = used * t.blocks; used == 0 {
-		t.left = 1
+	t.subtasks = used * t.blocks
+	t.left = t.subtasks
+	if t.sync() {
+		room := clusters
+		if t.shape == abi.ShapeAIV {
+			room = 2 * clusters
+		}
+		if t.blocks > room {
+			return nil, fmt.Errorf("a task of %d blocks that start together does not fit: expected at most %d on %d clusters", t.blocks, room, clusters)
+		}
 	}
+	t.early.barred = spec.Predicate != nil || t.shape == shapeDummy || t.sync()
 	if spec.Slot < 0 || spec.Slot > TimingSlots {
 		return nil, fmt.Errorf("a task has the timing slot %d: expected 0 to %d", spec.Slot-1, TimingSlots-1)
 	}
 	return t, nil
 }
+
+// sync tells whether all blocks must start together.
+func (t *task) sync() bool { return t.spec.SyncStart && t.blocks > 1 && t.shape != shapeDummy }
+
+// opens tells whether consumers may be placed although the task has not finished.
+func (t *task) opens() bool { return t.spec.Early && t.given == t.subtasks && t.shape != shapeDummy }
 
 // kernelIDs are those of the spec, as a graph shows them.
 func (t *task) kernelIDs() (ids [3]int32) {
@@ -125,6 +157,14 @@ type queue struct {
 func (q *queue) len() int { return len(q.tasks) - q.head }
 
 func (q *queue) push(t *task) { q.tasks = append(q.tasks, t) }
+
+// first is the first task, nil if there is none.
+func (q *queue) first() *task {
+	if q.len() == 0 {
+		return nil
+	}
+	return q.tasks[q.head]
+}
 
 // pop takes the first task, nil if there is none.
 func (q *queue) pop() *task {
