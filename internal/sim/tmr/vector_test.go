@@ -1,9 +1,13 @@
 package tmr_test
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 
+	"swimlane/capture"
 	"swimlane/internal/abi"
+	"swimlane/internal/depgen"
 	"swimlane/internal/sim"
 	"swimlane/internal/sim/tmr"
 )
@@ -126,6 +130,50 @@ func TestVectorExample(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
+		}
+	}
+}
+
+// TestVectorExampleFiles: what a run leaves behind is read without a warning, and
+// the graph is that of spec/deps.md §4.5.
+func TestVectorExampleFiles(t *testing.T) {
+	for _, arch := range []*abi.Arch{abi.A2A3, abi.A5} {
+		for level := abi.TaskTiming; level <= abi.OrchPhases; level++ {
+			b := newBench(t, arch, 8, level)
+			x := b.floats(64, func(i int) float32 { return float32(i) })
+			if _, err := b.run(vectorExample(x, x, x, x)); err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			path, err := b.capture.Capture.Export(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			records, err := capture.Read(path, capture.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(records.Warnings) > 0 || records.Level != int(level) || records.Tasks.Len() != 5 {
+				t.Errorf("%s level %d: level %d, %d rows, warnings %v", arch.Name, level, records.Level, records.Tasks.Len(), records.Warnings)
+			}
+			graph, err := depgen.Write(dir, b.graph)
+			if err != nil {
+				t.Fatal(err)
+			}
+			deps, err := capture.ReadDeps(graph.Path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const inner = 1 << 32 // the second ring
+			want := []edge{{0, inner}, {0, inner + 1}, {inner, inner + 2}, {inner + 1, inner + 2}, {0, inner + 3}, {inner + 2, inner + 3}}
+			var got []edge
+			for i := range deps.Pred {
+				got = append(got, edge{deps.Pred[i], deps.Succ[i]})
+			}
+			slices.SortFunc(got, func(a, b edge) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
+			if !slices.Equal(slices.Compact(got), want) {
+				t.Errorf("%s: the edges are %x, want %x", arch.Name, got, want)
+			}
 		}
 	}
 }
