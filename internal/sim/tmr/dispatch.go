@@ -63,39 +63,60 @@ func (s *scheduler) dispatchReady() (n int) {
 // an idle cluster.
 func (s *scheduler) othersIdle(shape int) bool {
 	for _, other := range s.r.scheds {
-		if other != s && len(other.places(shape, false, 1)) > 0 {
+		if other != s && other.idlePlaces(shape) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// places are up to n places for blocks of a shape: idle cores, or those behind
-// running tasks.
-func (s *scheduler) places(shape int, behind bool, n int) (out []place) {
+// idlePlaces is how many blocks of a shape its idle cores can take.
+func (s *scheduler) idlePlaces(shape int) (n int) {
 	for i := range s.cores {
-		c := &s.cores[i]
-		switch shape {
-		case abi.ShapeMIX:
-			if free(c[0], behind) && free(c[1], behind) && free(c[2], behind) {
-				out = append(out, place{c[:], behind})
+		for _, p := range clusterPlaces(&s.cores[i], shape) {
+			if p.free(false) {
+				n++
 			}
-		case abi.ShapeAIC:
-			if free(c[0], behind) {
-				out = append(out, place{c[:1], behind})
-			}
-		case abi.ShapeAIV:
-			for lane := 1; lane <= 2; lane++ {
-				if free(c[lane], behind) {
-					out = append(out, place{c[lane : lane+1], behind})
-				}
-			}
-		}
-		if len(out) >= n {
-			return out[:n]
 		}
 	}
+	return n
+}
+
+// places are up to n places for blocks of a shape: idle cores, or those behind
+// running tasks. They are good until the next call.
+func (s *scheduler) places(shape int, behind bool, n int) []place {
+	out := s.room[:0]
+	for i := range s.cores {
+		for _, p := range clusterPlaces(&s.cores[i], shape) {
+			if len(out) < n && p.free(behind) {
+				p.behind = behind
+				out = append(out, p)
+			}
+		}
+	}
+	s.room = out
 	return out
+}
+
+// clusterPlaces are where blocks of a shape go in a cluster.
+func clusterPlaces(c *[abi.CoresPerCluster]*slots, shape int) []place {
+	switch shape {
+	case abi.ShapeMIX:
+		return []place{{cores: c[:]}}
+	case abi.ShapeAIC:
+		return []place{{cores: c[:1]}}
+	}
+	return []place{{cores: c[1:2]}, {cores: c[2:]}}
+}
+
+// free tells whether all cores of a place can take a task.
+func (p *place) free(behind bool) bool {
+	for _, c := range p.cores {
+		if !free(c, behind) {
+			return false
+		}
+	}
+	return true
 }
 
 // free tells whether a core can take a task: at once, or behind the one that it

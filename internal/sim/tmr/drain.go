@@ -74,7 +74,7 @@ func (s *scheduler) takePart(d *drain) {
 func (s *scheduler) decide(d *drain) {
 	room := 0
 	for _, other := range s.r.scheds {
-		room += len(other.places(d.task.shape, false, len(s.r.Chip.Cores)))
+		room += other.idlePlaces(d.task.shape)
 	}
 	d.decided, d.fits = true, room >= d.task.blocks
 	if !d.fits {

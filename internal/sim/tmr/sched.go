@@ -21,6 +21,7 @@ type scheduler struct {
 	t0p      sim.Time // start of the next record's span
 	deferred []*task  // completed, and their references not dropped yet
 
+	room    []place
 	drained *drain // the last drain that it took part in
 
 	hits, misses uint32 // of pops, since the last Dispatch record
