@@ -158,11 +158,10 @@ func TestRealLogsWrittenAgain(t *testing.T) {
 		var clock script
 		var handle uint64
 		var l *hostlog.Log
-		threads := map[int64]bool{}
 		newLog := func(threshold hostlog.Level) {
 			l = hostlog.New(hostlog.Options{
 				Output: &out, PID: int(atoi(t, pid, 10)), Clock: &clock, Threshold: threshold,
-				Thread: func() int64 { return 1 }, Handle: func(tid int64) uint64 { threads[tid] = true; return handle },
+				Thread: func() int64 { return 1 }, Handle: func(int64) uint64 { return handle },
 			})
 		}
 		for line := range strings.Lines(string(log)) {
