@@ -391,6 +391,28 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// TestRecordsAcrossPieces lets what is held of a line at once end at each byte of
+// the records on it.
+func TestRecordsAcrossPieces(t *testing.T) {
+	span := record("pid=1 tid=1 inv=1 hid=0 depth=0 name=a ts=1 dur=12 k=v")
+	records := span + " " + strings.TrimSuffix(report(7, 1, 12, "1"), "\n") + " " + span + " " + anchor(1, 12, 13)
+	padding := strings.Repeat("x", 1<<20)
+	for cut := range len(records) + 1 {
+		got := read(t, padding[cut:]+records)
+		if len(got.Spans) != 2 || got.Heads != 2 || len(got.Anchors()) != 1 || len(got.Drops()) != 1 {
+			t.Fatalf("cut at %d: %d spans of %d heads, anchors %v, drops %v", cut, len(got.Spans), got.Heads, got.Anchors(), got.Drops())
+		}
+		for _, s := range got.Spans {
+			if s.Attrs != "k=v" || s.Dur != 12 {
+				t.Fatalf("cut at %d: %+v", cut, s)
+			}
+		}
+		if a, d := got.Anchors()[0], got.Drops()[0]; a.WallNS != 13 || d.Total != 12 {
+			t.Fatalf("cut at %d: %+v, %+v", cut, a, d)
+		}
+	}
+}
+
 // TestHugeRecord: a record that is longer than what is held is incomplete, and
 // those around it are read.
 func TestHugeRecord(t *testing.T) {
