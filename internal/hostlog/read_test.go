@@ -329,6 +329,39 @@ func TestSources(t *testing.T) { // §1.2
 	}
 }
 
+func TestLogThatGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "host.1.log")
+	line := record("pid=1 tid=1 inv=1 hid=0 depth=0 name=a ts=1 dur=1\n")
+	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for grows, want := range map[bool]string{false: "", true: path + " changed while it was read"} {
+		r := hostlog.Reader{Span: func(*hostlog.Span) error {
+			if !grows {
+				return nil
+			}
+			grows = false
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = f.WriteString(line)
+			return err
+		}}
+		if err := r.ReadSource(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		for _, w := range r.Warnings() {
+			got += w.Text
+		}
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("warnings %q, want %q", got, want)
+		}
+	}
+}
+
 func TestReaderStops(t *testing.T) {
 	enough := errors.New("enough")
 	n := 0
@@ -378,6 +411,9 @@ func TestLongLines(t *testing.T) {
 		"at once": strings.NewReader(log.String()), "in halves": iotest.HalfReader(strings.NewReader(log.String())),
 		"with the end": iotest.DataErrReader(strings.NewReader(log.String())),
 	} {
+		if testing.Short() && name != "at once" {
+			continue // the expressions take long
+		}
 		t.Run(name, func(t *testing.T) {
 			got, err := hostlog.ReadAll(in, "-")
 			if err != nil {
@@ -397,7 +433,11 @@ func TestRecordsAcrossPieces(t *testing.T) {
 	span := record("pid=1 tid=1 inv=1 hid=0 depth=0 name=a ts=1 dur=12 k=v")
 	records := span + " " + strings.TrimSuffix(report(7, 1, 12, "1"), "\n") + " " + span + " " + anchor(1, 12, 13)
 	padding := strings.Repeat("x", 1<<20)
-	for cut := range len(records) + 1 {
+	step := 1
+	if testing.Short() {
+		step = 23
+	}
+	for cut := 0; cut <= len(records); cut += step {
 		got := read(t, padding[cut:]+records)
 		if len(got.Spans) != 2 || got.Heads != 2 || len(got.Anchors()) != 1 || len(got.Drops()) != 1 {
 			t.Fatalf("cut at %d: %d spans of %d heads, anchors %v, drops %v", cut, len(got.Spans), got.Heads, got.Anchors(), got.Drops())
@@ -436,6 +476,9 @@ func TestHugeRecord(t *testing.T) {
 
 // TestHostileLinesAreReadInTime: nothing on a line is looked for again and again.
 func TestHostileLinesAreReadInTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures, which means nothing under the race detector")
+	}
 	head := "[STRACE] v=1 pid=1 tid=1 inv=1 hid=0 depth=0 name=a ts=1 dur=1 "
 	for name, part := range map[string]string{
 		"envelopes":        "[mono_ns=1][T0x1][A] x",

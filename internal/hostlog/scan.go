@@ -47,6 +47,23 @@ func blanks(b []byte, i int) int {
 	return i
 }
 
+// word is where the run of bytes at i ends that are no whitespace.
+func word(b []byte, i int) int {
+	for i < len(b) && !blank(b[i]) {
+		i++
+	}
+	return i
+}
+
+// trim takes whitespace from both ends.
+func trim(b []byte) []byte {
+	b = b[blanks(b, 0):]
+	for len(b) > 0 && blank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
 // fields reads the fields of a record, one after another. After the first that is
 // not there nothing more is read.
 type fields struct {
@@ -83,15 +100,13 @@ func (f *fields) number(key string, limit uint64) uint64 {
 	return n
 }
 
-// text reads a field of bytes of a kind, at least one.
-func (f *fields) text(key string, kind func(byte) bool) []byte {
+// text reads a field up to where a run of its bytes ends, at least one byte.
+func (f *fields) text(key string, run func([]byte, int) int) []byte {
 	if !f.key(key) {
 		return nil
 	}
 	start := f.i
-	for f.i < len(f.b) && kind(f.b[f.i]) {
-		f.i++
-	}
+	f.i = run(f.b, start)
 	f.ok = f.i > start
 	return f.b[start:f.i]
 }
@@ -179,9 +194,9 @@ func (l *line) span(i int) (next int, err error) {
 	s.PID = int(f.number("pid=", math.MaxInt))
 	s.TID = int64(f.number("tid=", math.MaxInt64))
 	s.Inv = f.number("inv=", math.MaxUint64)
-	hid := f.text("hid=", func(c byte) bool { return unhex(c) >= 0 })
+	hid := f.text("hid=", hex)
 	s.Depth = int(f.number("depth=", math.MaxInt))
-	name := f.text("name=", func(c byte) bool { return !blank(c) })
+	name := f.text("name=", word)
 	s.TS = int64(f.number("ts=", math.MaxInt64))
 	s.Dur = int64(f.number("dur=", math.MaxInt64))
 	if !f.ok || s.Dur > math.MaxInt64-s.TS {
@@ -195,7 +210,7 @@ func (l *line) span(i int) (next int, err error) {
 	if other {
 		l.r.OtherVersions++
 	}
-	l.r.keep(&s, hid, name, bytes.TrimFunc(l.b[f.i:end], func(r rune) bool { return r < 128 && blank(byte(r)) }))
+	l.r.keep(&s, hid, name, trim(l.b[f.i:end]))
 	l.r.spanOf(s.PID)
 	if l.r.Span != nil {
 		err = l.r.Span(&s)
