@@ -79,7 +79,6 @@ type Log struct {
 	file     *os.File // nil: not open
 	path     string   // of the file, "" until a directory is bound
 	anchored bool     // what is written to now has its anchor
-	torn     bool     // the last write stopped within a record
 	closed   bool
 	inv      uint64
 	drops    Drops
@@ -127,7 +126,7 @@ func (l *Log) Bind(dir string) error {
 		return nil
 	}
 	l.path = filepath.Join(dir, FileName(l.pid))
-	l.anchored, l.torn = false, false
+	l.anchored = false
 	return l.open()
 }
 
@@ -300,14 +299,9 @@ func (l *Log) put(record func([]byte) []byte) error {
 	if err := l.open(); err != nil {
 		return err
 	}
-	b := l.buf[:0]
-	if l.torn {
-		b = append(b, '\n') // what is left of the last record must not run into this one
-	}
-	start := len(b)
-	b = record(b)
-	if len(b)-start > maxRecord-1 {
-		end := start + maxRecord - len("~\n")
+	b := record(l.buf[:0])
+	if len(b) > maxRecord-1 {
+		end := maxRecord - len("~\n")
 		for back := 1; back < utf8.UTFMax && !utf8.RuneStart(b[end]); back++ {
 			end-- // no character is cut, if these are characters
 		}
@@ -319,12 +313,8 @@ func (l *Log) put(record func([]byte) []byte) error {
 	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
 	}
-	switch {
-	case err == nil:
-		l.torn = false
-	case n > 0:
-		l.torn = n != 1 || !l.torn
-	}
+	// Behind a part of a record the next one goes on with the line, as readers expect:
+	// on a line of its own an anchor without its last digits would count.
 	return err
 }
 

@@ -453,6 +453,30 @@ func TestRecordsAcrossPieces(t *testing.T) {
 	}
 }
 
+// TestPiecesAreNoLines: what is true at the end of a line is not at that of a piece.
+func TestPiecesAreNoLines(t *testing.T) {
+	padding := strings.Repeat("x", 1<<20)
+	trailing := anchor(1, 12, 13) + "4 x"
+	for cut := range 12 {
+		if got := read(t, padding[len(trailing)-cut:]+trailing); len(got.Anchors()) != 0 {
+			t.Errorf("anchors %v in spite of the text behind", got.Anchors())
+		}
+	}
+	// A report that is longer than what pieces have in common is not taken by half.
+	long := strings.Replace(report(7, 1, 12, "1"), " total", strings.Repeat(" ", 2000)+"total", 1)
+	long = strings.Replace(long, "not_admitted=0", "not_admitted=12", 1)
+	if got := read(t, padding[len(long)-2:]+long); len(got.Drops()) != 0 {
+		t.Errorf("reports %+v, want none", got.Drops())
+	}
+	// An envelope needs whitespace behind its colon, and a marker is none.
+	span := record("pid=1 tid=1 inv=1 hid=0 depth=0 name=a ts=1 dur=12 k=v")
+	log := span + "[mono_ns=1][T0x1][A] f:" + span[strings.Index(span, "[STRACE]"):] + "[mono_ns=1][T0x1][A] f: " + padding
+	got := read(t, log)
+	if len(got.Spans) != 2 || got.Spans[0].Attrs != "k=v[mono_ns=1][T0x1][A] f:" {
+		t.Errorf("%d spans, the first %+v", len(got.Spans), got.Spans[0])
+	}
+}
+
 // TestHugeRecord: a record that is longer than what is held is incomplete, and
 // those around it are read.
 func TestHugeRecord(t *testing.T) {

@@ -334,10 +334,7 @@ func (l *line) anchor(i int) {
 // drops reads the drop report whose marker is at i.
 func (l *line) drops(i int) {
 	f := fields{b: l.b, i: i + len(dropsMark), ok: true}
-	f.key("v=1")
-	if !f.ok || digits(l.b, f.i) > f.i {
-		return
-	}
+	f.key("v=1") // and nothing behind the 1, as whitespace precedes the next key
 	var d Drops
 	d.PID = int(f.number("pid=", math.MaxInt))
 	d.New = f.number("new=", math.MaxUint64)
