@@ -54,8 +54,8 @@ func (w *Tasks) Reserve() *abi.AicpuTask {
 // resolve work (spec/collector.md §2.6). It just fits the compiler's budget for
 // functions to be inlined.
 func (w *Tasks) Commit() {
+	*w.total++ // before the count: there are never more records than attempts
 	w.buf.Count = w.n
-	*w.total++
 	if w.n == w.next {
 		w.attend()
 	}
