@@ -1,0 +1,129 @@
+package scene
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The platforms (spec/name-map.md §5).
+const (
+	A2A3Sim = "a2a3sim"
+	A2A3    = "a2a3"
+	A5Sim   = "a5sim"
+	A5      = "a5"
+)
+
+// Platforms are all platforms.
+var Platforms = []string{A2A3Sim, A2A3, A5Sim, A5}
+
+// The runtimes.
+const (
+	TensormapAndRingbuffer = "tensormap_and_ringbuffer"
+	HostBuildGraph         = "host_build_graph"
+)
+
+// Core is what a kernel runs on.
+type Core string
+
+// The kinds of cores: matrix and vector.
+const (
+	AIC Core = "aic"
+	AIV Core = "aiv"
+)
+
+// Scene is a program for one chip, with its cases.
+type Scene struct {
+	Class    string // TestPagedAttention
+	Runtime  string
+	Callable Callable
+	Cases    []Case
+}
+
+// Callable is what runs: an orchestration on the chip's AICPU, and the kernels
+// that it submits.
+type Callable struct {
+	Orchestration Orchestration
+	Incores       []Incore
+}
+
+// Orchestration is the program that submits tasks. Its name may be empty.
+type Orchestration struct {
+	Name string
+}
+
+// Incore is a kernel. Its name may be empty.
+type Incore struct {
+	FuncID int32
+	Name   string
+	Core   Core
+}
+
+// Case is a scene with parameters.
+type Case struct {
+	Name       string
+	Platforms  []string
+	Manual     Manual
+	SkipGolden bool // passes by running cleanly
+	Config     Config
+}
+
+// Manual says where a case runs only when it is asked for.
+type Manual struct {
+	Everywhere bool
+	On         []string // platforms
+}
+
+// applies tells whether a case is manual on a platform.
+func (m Manual) applies(platform string) bool {
+	return m.Everywhere || slices.Contains(m.On, platform)
+}
+
+// Config is what a case changes of the runtime; zero values are its defaults.
+type Config struct {
+	AicpuThreads int // aicpu_thread_num
+}
+
+// Check refuses what cannot run, naming class, index and case.
+func (s *Scene) Check() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("scene %q: "+format, append([]any{s.Class}, args...)...)
+	}
+	switch {
+	case s.Class == "" || strings.Contains(s.Class, "::"):
+		return fail("expected a class name, without ::")
+	case s.Runtime != TensormapAndRingbuffer && s.Runtime != HostBuildGraph:
+		return fail("the runtime is %q: expected %s or %s", s.Runtime, TensormapAndRingbuffer, HostBuildGraph)
+	case len(s.Cases) == 0:
+		return fail("expected at least one case")
+	}
+	ids := map[int32]bool{}
+	for i, k := range s.Callable.Incores {
+		switch {
+		case k.FuncID < 0 || ids[k.FuncID]:
+			return fail("incore %d (%q) has func_id %d: expected one of its own, from 0 on", i, k.Name, k.FuncID)
+		case k.Core != AIC && k.Core != AIV:
+			return fail("incore %d (%q) is for the core type %q: expected aic or aiv", i, k.Name, k.Core)
+		}
+		ids[k.FuncID] = true
+	}
+	names := map[string]bool{}
+	for i, c := range s.Cases {
+		switch {
+		case c.Name == "" || strings.Contains(c.Name, "::") || names[c.Name]:
+			return fail("case %d is named %q: expected a name of its own, without ::", i, c.Name)
+		case len(c.Platforms) == 0:
+			return fail("case %d (%q) has no platforms: expected some of %s", i, c.Name, strings.Join(Platforms, ", "))
+		}
+		names[c.Name] = true
+		for _, p := range slices.Concat(c.Platforms, c.Manual.On) {
+			if !slices.Contains(Platforms, p) {
+				return fail("case %d (%q) names the platform %q: expected one of %s", i, c.Name, p, strings.Join(Platforms, ", "))
+			}
+		}
+		if n := c.Config.AicpuThreads; n != 0 && (n < 2 || n > 5) {
+			return fail("case %d (%q) asks for %d AICPU threads: expected 2 to 5, or 0 for the default", i, c.Name, n)
+		}
+	}
+	return nil
+}
