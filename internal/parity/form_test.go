@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path/filepath"
@@ -189,7 +190,9 @@ func (f *former) lanes() {
 		meta(e, "process_name", "name", processes[pid])
 		meta(e, "process_sort_index", "sort_index", jsonInt(pid))
 	}
-	for id, name := range renamed {
+	byID := func(a, b laneID) int { return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.tid, b.tid)) }
+	for _, id := range slices.SortedFunc(maps.Keys(renamed), byID) {
+		name := renamed[id]
 		e := map[string]any{"pid": jsonInt(id.pid), "tid": jsonInt(id.tid*3 + 1)}
 		meta(e, "thread_name", "name", name)
 		meta(e, "thread_sort_index", "sort_index", jsonInt(id.tid))
@@ -231,7 +234,7 @@ func unknownKind(t *testing.T, tr *tree) {
 func lossMark(t *testing.T, tr *tree) {
 	t.Helper()
 	core := eventWith(t, tr, "M", "name", "AIC_0")
-	tid := jsonInt(integerOf(core["tid"]) + 9)
+	tid := jsonInt(integerOf(core["tid"]) + 2) // in own form all others are one more than a multiple of three
 	name, sort := maps.Clone(core), maps.Clone(core)
 	name["tid"], name["args"] = tid, map[string]any{"name": "AIC_0 (lost)"}
 	sort["tid"], sort["name"], sort["args"] = tid, "thread_sort_index", map[string]any{"sort_index": tid}
