@@ -38,18 +38,27 @@ type Scene struct {
 	Runtime  string
 	Callable Callable
 	Cases    []Case
+
+	// Inputs makes the tensors that the orchestration gets. It is called once for a
+	// case and must make the same ones each time.
+	Inputs func(c *Case) []Data
+	// Golden computes, from those inputs, what the tensors with Check hold after the
+	// run, in their order.
+	Golden     func(c *Case, inputs []Data) []Data
+	RTol, ATol float64 // both 0: 1e-5
 }
 
 // Callable is what runs: an orchestration on the chip's AICPU, and the kernels
 // that it submits.
 type Callable struct {
 	Orchestration Orchestration
-	Incores       []Incore
+	Incores       []*Incore
 }
 
 // Orchestration is the program that submits tasks. Its name may be empty.
 type Orchestration struct {
 	Name string
+	Run  func(o *Orchestrator, c *Case, args []Tensor)
 }
 
 // Incore is a kernel. Its name may be empty.
@@ -57,6 +66,8 @@ type Incore struct {
 	FuncID int32
 	Name   string
 	Core   Core
+	// Run computes a block, and tells how many cycles of the chip's counter that takes.
+	Run func(c *Call) uint64
 }
 
 // Case is a scene with parameters.
@@ -66,6 +77,7 @@ type Case struct {
 	Manual     Manual
 	SkipGolden bool // passes by running cleanly
 	Config     Config
+	Params     any // for the scene's own functions
 }
 
 // Manual says where a case runs only when it is asked for.
@@ -82,6 +94,7 @@ func (m Manual) applies(platform string) bool {
 // Config is what a case changes of the runtime; zero values are its defaults.
 type Config struct {
 	AicpuThreads int // aicpu_thread_num
+	Clusters     int // of the chip that the case uses; 0: all
 }
 
 // Check refuses what cannot run, naming class, index and case.
@@ -100,6 +113,8 @@ func (s *Scene) Check() error {
 	ids := map[int32]bool{}
 	for i, k := range s.Callable.Incores {
 		switch {
+		case k == nil:
+			return fail("incore %d is nil", i)
 		case k.FuncID < 0 || ids[k.FuncID]:
 			return fail("incore %d (%q) has func_id %d: expected one of its own, from 0 on", i, k.Name, k.FuncID)
 		case k.Core != AIC && k.Core != AIV:

@@ -84,12 +84,14 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(*scene.Scene){
-		"without ::":                           func(s *scene.Scene) { s.Class = "A::b" },
-		`the runtime is "x"`:                   func(s *scene.Scene) { s.Runtime = "x" },
-		"at least one case":                    func(s *scene.Scene) { s.Cases = nil },
-		`incore 0 ("k") has func_id -1`:        func(s *scene.Scene) { s.Callable.Incores = []scene.Incore{{FuncID: -1, Name: "k", Core: scene.AIC}} },
-		`incore 1 ("b") has func_id 3`:         func(s *scene.Scene) { s.Callable.Incores = []scene.Incore{{3, "a", scene.AIC}, {3, "b", scene.AIV}} },
-		`is for the core type "gpu"`:           func(s *scene.Scene) { s.Callable.Incores = []scene.Incore{{0, "a", "gpu"}} },
+		"without ::":                    func(s *scene.Scene) { s.Class = "A::b" },
+		`the runtime is "x"`:            func(s *scene.Scene) { s.Runtime = "x" },
+		"at least one case":             func(s *scene.Scene) { s.Cases = nil },
+		`incore 0 ("k") has func_id -1`: func(s *scene.Scene) { s.Callable.Incores = []*scene.Incore{{FuncID: -1, Name: "k", Core: scene.AIC}} },
+		`incore 1 ("b") has func_id 3`: func(s *scene.Scene) {
+			s.Callable.Incores = []*scene.Incore{{FuncID: 3, Name: "a", Core: scene.AIC}, {FuncID: 3, Name: "b", Core: scene.AIV}}
+		},
+		`is for the core type "gpu"`:           func(s *scene.Scene) { s.Callable.Incores = []*scene.Incore{{FuncID: 0, Name: "a", Core: "gpu"}} },
 		`case 1 is named "ordinary"`:           func(s *scene.Scene) { s.Cases[1].Name = "ordinary" },
 		`case 2 ("other_platform") has no`:     func(s *scene.Scene) { s.Cases[2].Platforms = nil },
 		`names the platform "a5onboard"`:       func(s *scene.Scene) { s.Cases[0].Manual.On = []string{"a5onboard"} },
@@ -111,7 +113,7 @@ func TestNameMap(t *testing.T) {
 	}{
 		{scene.Callable{
 			Orchestration: scene.Orchestration{Name: "PagedAttn"},
-			Incores:       []scene.Incore{{0, "QK", scene.AIC}, {1, "SF", scene.AIV}, {2, "PV", scene.AIC}, {3, "UP", scene.AIV}},
+			Incores:       []*scene.Incore{{FuncID: 0, Name: "QK", Core: scene.AIC}, {FuncID: 1, Name: "SF", Core: scene.AIV}, {FuncID: 2, Name: "PV", Core: scene.AIC}, {FuncID: 3, Name: "UP", Core: scene.AIV}},
 		}, `{
   "level": 2,
   "orchestrator_name": "PagedAttn",
@@ -122,9 +124,9 @@ func TestNameMap(t *testing.T) {
     "3": "UP"
   }
 }`},
-		{scene.Callable{Incores: []scene.Incore{{0, "", scene.AIC}}}, ""},
+		{scene.Callable{Incores: []*scene.Incore{{FuncID: 0, Name: "", Core: scene.AIC}}}, ""},
 		{scene.Callable{Orchestration: scene.Orchestration{Name: "X"}}, "{\n  \"level\": 2,\n  \"orchestrator_name\": \"X\"\n}"},
-		{scene.Callable{Incores: []scene.Incore{{5, "a\"b", scene.AIC}, {1, "", scene.AIV}}}, "{\n  \"level\": 2,\n  \"orchestrator_name\": null,\n  \"callable_id_to_name\": {\n    \"5\": \"a\\\"b\"\n  }\n}"},
+		{scene.Callable{Incores: []*scene.Incore{{FuncID: 5, Name: "a\"b", Core: scene.AIC}, {FuncID: 1, Name: "", Core: scene.AIV}}}, "{\n  \"level\": 2,\n  \"orchestrator_name\": null,\n  \"callable_id_to_name\": {\n    \"5\": \"a\\\"b\"\n  }\n}"},
 	} {
 		got := v.c.NameMap()
 		if string(got) != v.want {

@@ -1,0 +1,86 @@
+package scene
+
+import (
+	"fmt"
+
+	"swimlane/internal/abi"
+	"swimlane/internal/sim"
+)
+
+// Call is one run of a kernel: its arguments, and which block of the task it is.
+type Call = sim.Call
+
+// BF16 is a bfloat16.
+type BF16 = sim.BF16
+
+// ToBF16 rounds to the nearest bfloat16, halves to even.
+func ToBF16(f float32) BF16 { return sim.ToBF16(f) }
+
+// Element is a type that kernels compute with.
+type Element = sim.Element
+
+// View is a kernel's view of an argument: rows of the last dimension.
+type View[E Element] = sim.View[E]
+
+// Use is an argument of a kernel's call. An argument that is none of that type ends
+// the run with an error.
+func Use[E Element](c *Call, arg int) View[E] { return sim.Use[E](c, arg) }
+
+// DType is the type of a tensor's elements.
+type DType uint8
+
+// The types that kernels compute with.
+const (
+	Float32 DType = iota
+	BFloat16
+	Int32
+)
+
+var dtypes = [...]abi.DType{Float32: abi.Float32, BFloat16: abi.BFloat16, Int32: abi.Int32}
+
+func (d DType) String() string {
+	if int(d) < len(dtypes) {
+		return dtypes[d].String()
+	}
+	return fmt.Sprintf("DType(%d)", uint8(d))
+}
+
+// Tensor is a view of a buffer in the chip's memory, or the shape of an output that
+// has none yet.
+type Tensor struct{ t abi.Tensor }
+
+// Shape is the number of elements in each dimension.
+func (t Tensor) Shape() (shape []int) {
+	for _, n := range t.t.Shapes[:t.t.NDims] {
+		shape = append(shape, int(n))
+	}
+	return shape
+}
+
+// Slice is the part of a tensor that begins at an index and has a shape. What does
+// not lie inside it ends the run with an error.
+func (t Tensor) Slice(start, shape []int) Tensor {
+	part, err := sim.SliceTensor(t.t, start, shape)
+	if err != nil {
+		panic(err.Error())
+	}
+	return Tensor{part}
+}
+
+// Manual is the tensor without the dependencies that its uses would make.
+func (t Tensor) Manual() Tensor {
+	t.t.ManualDep = 1
+	return t
+}
+
+// Shape is a tensor that a task will make.
+func Shape(d DType, shape ...int) Tensor {
+	if int(d) >= len(dtypes) {
+		panic(fmt.Sprintf("%v is no type of elements", d))
+	}
+	t, err := sim.NewTensor(0, dtypes[d], shape...)
+	if err != nil {
+		panic(err.Error())
+	}
+	return Tensor{t}
+}
