@@ -26,6 +26,7 @@ func (s *scheduler) dispatch() int {
 	}
 	n += s.dispatchReady()
 	if n > 0 {
+		s.r.kick(s.now()) // what others may do depends on which cores are idle, and what is ready
 		at := s.sample()
 		s.dispatchRecord(s.t0p, s.now(), n, at)
 	}
@@ -36,10 +37,7 @@ func (s *scheduler) dispatch() int {
 func (s *scheduler) dispatchReady() (n int) {
 	queues := &s.r.ready
 	n = s.fill(&queues[abi.ShapeMIX], abi.ShapeMIX, false)
-	singles := [2]int{abi.ShapeAIC, abi.ShapeAIV}
-	if s.index%2 == 1 {
-		singles = [2]int{abi.ShapeAIV, abi.ShapeAIC}
-	}
+	singles := s.singles()
 	if queues[abi.ShapeMIX].len() == 0 {
 		for _, shape := range singles {
 			n += s.fill(&queues[shape], shape, false)
@@ -57,6 +55,14 @@ func (s *scheduler) dispatchReady() (n int) {
 		}
 	}
 	return n
+}
+
+// singles are the shapes of one core, in the order in which the thread fills them.
+func (s *scheduler) singles() [2]int {
+	if s.index%2 == 1 {
+		return [2]int{abi.ShapeAIV, abi.ShapeAIC}
+	}
+	return [2]int{abi.ShapeAIC, abi.ShapeAIV}
 }
 
 // othersIdle tells whether another thread has an idle core of a shape, or for MIX
@@ -136,9 +142,14 @@ func (s *scheduler) fill(q *queue, shape int, behind bool) (published int) {
 	}
 	var batch []prepared
 	popped := uint32(0)
+	tries := q.len()
 	for limit := len(free); limit > 0 && len(free) > 0 && !s.called(); limit-- {
 		s.spend(sim.SchedPop)
-		if t := q.first(); t == nil || t.sync() && s.r.hopeless() {
+		for tries--; tries > 0 && s.r.hopeless(q.first()); tries-- {
+			q.push(q.pop()) // the next one may fit
+			s.spend(sim.SchedPop)
+		}
+		if t := q.first(); t == nil || s.r.hopeless(t) {
 			break
 		}
 		t := q.pop()
@@ -219,7 +230,7 @@ func (s *scheduler) publish(batch []prepared, at sim.Time) int {
 	for _, b := range batch {
 		s.spend(sim.SchedPublish)
 		t := b.sub.task
-		s.r.report.dispatched(t.spec.Slot, at)
+		s.r.report.dispatched(t.spec.Slot, s.now())
 		o := &b.slot.running
 		if o.token != b.sub.token {
 			o = &b.slot.waiting

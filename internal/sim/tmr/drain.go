@@ -18,9 +18,11 @@ type drain struct {
 // called tells whether a drain waits for this thread.
 func (s *scheduler) called() bool { return s.r.drain != nil && s.r.drain != s.drained }
 
-// hopeless tells whether nothing has become idle since a drain found too little
-// room, or whether one is under way.
-func (r *runtime) hopeless() bool { return r.drain != nil || r.freed == r.failed }
+// hopeless tells whether a task that must start together cannot be placed now:
+// nothing has become idle since there was too little room, or a drain is under way.
+func (r *runtime) hopeless(t *task) bool {
+	return t != nil && t.sync() && (r.drain != nil || t.failed == r.freed+1)
+}
 
 // callDrain asks all threads to place a task.
 func (s *scheduler) callDrain(t *task) {
@@ -78,7 +80,7 @@ func (s *scheduler) decide(d *drain) {
 	}
 	d.decided, d.fits = true, room >= d.task.blocks
 	if !d.fits {
-		s.r.drain, s.r.failed = nil, s.r.freed
+		s.r.drain, d.task.failed = nil, s.r.freed+1
 		s.r.sync[d.task.shape].push(d.task)
 	}
 	s.r.kick(s.now())

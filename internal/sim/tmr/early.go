@@ -12,24 +12,43 @@ func (s *scheduler) dispatchEarly() (blocks int) {
 		return 0
 	}
 	start := s.now()
-	for tries := s.r.early.len(); tries > 0; tries-- {
-		s.spend(sim.SchedPop)
-		t := s.r.early.pop()
-		if t == nil {
+	singles := s.singles()
+	order := [...]int{abi.ShapeMIX, singles[0], singles[1]}
+	for _, behind := range []bool{false, true} {
+		for _, shape := range order {
+			if !behind || !s.othersIdle(shape) {
+				blocks += s.fillEarly(&s.r.early[shape], shape, behind)
+			}
+		}
+	}
+	if blocks > 0 {
+		s.t0p = s.now()
+		s.phase(&abi.SchedPhase{Kind: abi.EarlyDispatch, TasksProcessed: uint32(blocks)}, start, s.t0p)
+	}
+	return blocks
+}
+
+// fillEarly gives places to tasks that are not ready.
+func (s *scheduler) fillEarly(q *queue, shape int, behind bool) (blocks int) {
+	for q.len() > 0 && !s.called() {
+		free := s.places(shape, behind, len(s.r.Chip.Cores))
+		if len(free) == 0 {
 			break
 		}
+		s.spend(sim.SchedPop)
+		t := q.pop()
+		if t == nil { // another thread was faster
+			break
+		}
+		t.early.queued = false
 		if t.fanin == 0 || t.next == t.blocks { // meanwhile it became ready, or found its places
 			continue
 		}
-		free := s.places(t.shape, false, t.blocks-t.next)
-		if len(free) == 0 {
-			free = s.places(t.shape, true, t.blocks-t.next)
+		first, last := t.next, min(t.next+len(free), t.blocks)
+		if t.next = last; last < t.blocks {
+			s.spend(sim.SchedPush)
+			s.r.candidate(t, s.now())
 		}
-		if len(free) == 0 {
-			s.r.early.push(t)
-			continue
-		}
-		first, last := s.claim(&s.r.early, t, len(free))
 		at := s.stamp()
 		var batch []prepared
 		for block := first; block < last; block++ {
@@ -37,10 +56,6 @@ func (s *scheduler) dispatchEarly() (blocks int) {
 		}
 		s.publish(batch, at)
 		blocks += last - first
-	}
-	if blocks > 0 {
-		s.t0p = s.now()
-		s.phase(&abi.SchedPhase{Kind: abi.EarlyDispatch, TasksProcessed: uint32(blocks)}, start, s.t0p)
 	}
 	return blocks
 }
@@ -66,9 +81,9 @@ func (s *scheduler) ring(t *task) {
 			}
 		}
 		b.slot.core.Ring(s.now(), b.sub.token)
+		s.r.kick(s.now())
 	}
 	t.early.staged = nil
-	s.r.kick(s.now())
 	if t.next < t.blocks {
 		s.spend(sim.SchedPush)
 		s.r.route(t, s.now())

@@ -152,7 +152,7 @@ func align(n uint64) uint64 { return (n + outputAlign - 1) / outputAlign * outpu
 func (o *Orchestrator) await(format string, room func() bool, args ...any) {
 	since := o.thread.Now()
 	for !room() {
-		limit := since + deadlock
+		limit := max(since, o.r.retired) + deadlock
 		if o.thread.Now() >= limit {
 			o.thread.Fail(fmt.Errorf("deadlock: "+format+", and for 500 ms no task has retired: end scopes earlier, or submit less at a time", args...))
 		}
@@ -198,7 +198,7 @@ type Submitted struct {
 func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 	deps := o.tasks.Resolve(s, func(*fanin.Row) { o.spend(sim.OrchEntry) })
 	o.await("the tensor map is full", func() bool { return o.tasks.Register(s) == nil })
-	t.fanin = 1
+	t.fanin, t.early.open = 1, 1 // until the task is wired
 	for _, d := range deps {
 		p := o.find(d.Producer)
 		if p == nil || p == t {
@@ -212,7 +212,7 @@ func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 			p.refs++
 			t.retained = append(t.retained, p)
 		}
-		if p.state == pending {
+		if p.state == pending && d.Kind&abi.DepWait != 0 {
 			t.fanin++
 			p.consumers = append(p.consumers, t)
 			if !p.opens() {
@@ -220,6 +220,7 @@ func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 			}
 		}
 	}
+	t.early.open--
 	if t.fanin > 1 {
 		t.fanin--
 		o.r.candidate(t, o.thread.Now())

@@ -100,7 +100,7 @@ func randomOps(rng *rand.Rand, n, clusters int) (ops []op, final [][]int32) {
 			o.sync = rng.IntN(3) == 0
 		}
 		if o.dummy {
-			o.skip, o.mask = false, [3]bool{}
+			o.skip, o.mask, o.wait = false, [3]bool{}, 0
 		}
 		for range rng.IntN(4) {
 			if r := rng.IntN(buffers); r != o.writes && !slices.Contains(o.reads, r) {

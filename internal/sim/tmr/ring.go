@@ -28,6 +28,10 @@ type heap struct {
 
 // take is the address of n bytes. Not ok: there is no room until more is released.
 func (h *heap) take(n uint64) (addr uint64, ok bool) {
+	if h.head == h.tail && h.tail%h.size != 0 { // nothing is in use: begin at the start
+		h.tail += h.size - h.tail%h.size
+		h.head = h.tail
+	}
 	at := h.tail
 	if at%h.size+n > h.size { // it must not be split
 		at += h.size - at%h.size

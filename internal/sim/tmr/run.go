@@ -46,14 +46,14 @@ type runtime struct {
 	ready  [abi.QueueShapes]queue
 	sync   [abi.QueueShapes]queue
 	dummy  queue
-	early  queue   // may be placed before they are ready
-	async  []*task // their kernels have finished, and something else has not
+	early  [abi.QueueShapes]queue // may be placed before they are ready
+	async  []*task                // their kernels have finished, and something else has not
 	drain  *drain
 	freed  int // cores that became idle so far
-	failed int // freed when a drain found too little room; -1: none did
 	rings  [Rings]ring
 
 	submitted, completed int
+	retired              sim.Time // when a task did last
 	orchestrated         bool
 	report               Report
 }
@@ -66,7 +66,7 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 	if c.RingHeap == 0 {
 		c.RingHeap = ringHeap
 	}
-	r := &runtime{Config: c, level: c.Device.Level(), failed: -1}
+	r := &runtime{Config: c, level: c.Device.Level()}
 	for i := range r.rings {
 		r.rings[i] = ring{index: i, window: ringWindow, heap: heap{base: c.Heap + uint64(i)*c.RingHeap, size: c.RingHeap}}
 	}
@@ -138,9 +138,15 @@ func (r *runtime) route(t *task, now sim.Time) {
 // candidate offers a task whose producers are all finished or on cores for early
 // dispatch.
 func (r *runtime) candidate(t *task, now sim.Time) {
-	if t.fanin > 0 && !t.early.barred && t.early.open == 0 {
-		r.early.push(t)
-		r.kick(now)
+	if t.fanin == 0 || t.early.barred || t.early.open > 0 || t.early.queued {
+		return
+	}
+	t.early.queued = true
+	r.early[t.shape].push(t)
+	r.kick(now)
+	// Those that became ready meanwhile are looked at only when nothing is ready.
+	if q := &r.early[t.shape]; q.len() >= 2*q.kept+64 {
+		q.keep(func(t *task) bool { return t.fanin > 0 && t.next < t.blocks })
 	}
 }
 
@@ -177,8 +183,9 @@ func (r *runtime) consume(t *task, now sim.Time) {
 	t.state = consumed
 	t.args, t.consumers = nil, nil
 	if t.ring.retire() {
-		r.orch.thread.Wake(now)
+		r.retired = now
 	}
+	r.orch.thread.Wake(now) // also for an entry of the tensor map that is free now
 }
 
 // dispatched notes that a task with a timing slot was dispatched.

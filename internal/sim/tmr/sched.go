@@ -138,11 +138,11 @@ func (s *scheduler) step() bool {
 // one that began at a time. Whatever ends it ends it at the beginning of one.
 func (s *scheduler) idle(began sim.Time, misses uint32) {
 	period := s.now() - began
-	if s.poked || len(s.r.async) > 0 {
-		return
-	}
 	if period <= 0 {
 		s.thread.Advance(1) // a model in which nothing takes time must not stand still
+		return
+	}
+	if s.poked || len(s.r.async) > 0 {
 		return
 	}
 	next := sim.Never
@@ -245,7 +245,7 @@ func (s *scheduler) complete(slot *slots, o sub, finish sim.Time) {
 
 // resolve completes a task: its consumers may run.
 func (s *scheduler) resolve(t *task) {
-	start, open := s.now(), t.opens()
+	start, open, consumers := s.now(), t.opens(), len(t.consumers)
 	t.state = completed
 	for _, c := range t.consumers {
 		s.spend(sim.SchedResolve)
@@ -257,14 +257,14 @@ func (s *scheduler) resolve(t *task) {
 			s.r.candidate(c, s.now())
 		case len(c.early.staged) > 0:
 			s.ring(c)
-		default:
+		case c.next < c.blocks: // else another thread is about to publish the last ones
 			s.spend(sim.SchedPush)
 			s.r.route(c, s.now())
 		}
 	}
 	chip := s.r.Chip
 	if chip.Counter(s.now())-chip.Counter(start) >= chip.Counter(microsecond) {
-		s.phase(&abi.SchedPhase{Kind: abi.Resolve, TasksProcessed: uint32(len(t.consumers))}, start, s.now())
+		s.phase(&abi.SchedPhase{Kind: abi.Resolve, TasksProcessed: uint32(consumers)}, start, s.now())
 	}
 	s.r.completed++
 	if s.deferred = append(s.deferred, t); len(s.deferred) == releaseList {

@@ -68,12 +68,14 @@ type task struct {
 	refs      int     // of its scope and of retaining consumers
 	early     early
 	due       sim.Time // of Wait
+	failed    int      // for a sync start: how many cores had become idle, plus 1, when there was too little room
 	heapEnd   uint64   // position in the heap of its ring behind its outputs
 }
 
 // early is what it takes to place a task before its producers have finished.
 type early struct {
 	barred bool       // the task is none that may
+	queued bool       // it waits for a place
 	open   int        // producers that have not finished, and do not allow it or are not all on cores
 	staged []prepared // subtasks that wait for their doorbell
 }
@@ -116,6 +118,9 @@ func newTask(spec *Task, clusters int) (*task, error) {
 		}
 	}
 	t.early.barred = spec.Predicate != nil || t.shape == shapeDummy || t.sync()
+	if used == 0 && spec.Wait > 0 {
+		return nil, fmt.Errorf("a task without kernels waits for %d cycles: expected a kernel, or no wait", spec.Wait)
+	}
 	if spec.Slot < 0 || spec.Slot > TimingSlots {
 		return nil, fmt.Errorf("a task has the timing slot %d: expected 0 to %d", spec.Slot-1, TimingSlots-1)
 	}
@@ -152,11 +157,27 @@ func (t *task) job(space abi.Space, lane, block int, token uint32) sim.Job {
 type queue struct {
 	tasks []*task
 	head  int
+	kept  int // by keep, the last time
 }
 
 func (q *queue) len() int { return len(q.tasks) - q.head }
 
 func (q *queue) push(t *task) { q.tasks = append(q.tasks, t) }
+
+// keep drops all candidates but those that a test names.
+func (q *queue) keep(test func(*task) bool) {
+	n := 0
+	for _, t := range q.tasks[q.head:] {
+		if test(t) {
+			q.tasks[n] = t
+			n++
+		} else {
+			t.early.queued = false
+		}
+	}
+	clear(q.tasks[n:])
+	q.tasks, q.head, q.kept = q.tasks[:n], 0, n
+}
 
 // first is the first task, nil if there is none.
 func (q *queue) first() *task {

@@ -1,0 +1,83 @@
+package scenes
+
+import "swimlane/scene"
+
+// VectorExample is out = (a+b+1)·(a+b+2) + (a+b) in five tasks on vector cores: one
+// in the outer scope, four inside.
+func VectorExample() *scene.Scene {
+	const n = 16384
+	add := elementwise(0, "ADD", func(in []float32, _ uint64) float32 { return in[0] + in[1] })
+	addScalar := elementwise(1, "ADD_SCALAR", func(in []float32, scalar uint64) float32 { return in[0] + float32(scalar) })
+	mul := elementwise(2, "MUL", func(in []float32, _ uint64) float32 { return in[0] * in[1] })
+	return &scene.Scene{
+		Class: "TestVectorExample", Runtime: scene.TensormapAndRingbuffer,
+		Callable: scene.Callable{
+			Incores: []*scene.Incore{add, addScalar, mul},
+			Orchestration: scene.Orchestration{Name: "VectorExample", Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {
+				a, b, result := args[0], args[1], args[2]
+				like := scene.Shape(scene.Float32, n)
+				_, c := o.Submit(scene.Task{AIV0: add, Args: []scene.Arg{scene.In(a), scene.In(b), scene.Out(like)}})
+				sum := c[2]
+				o.Scope(func() {
+					_, d := o.Submit(scene.Task{AIV0: addScalar, Args: []scene.Arg{scene.In(sum), scene.Out(like)}, Scalars: []uint64{1}})
+					_, e := o.Submit(scene.Task{AIV0: addScalar, Args: []scene.Arg{scene.In(sum), scene.Out(like)}, Scalars: []uint64{2}})
+					_, f := o.Submit(scene.Task{AIV0: mul, Args: []scene.Arg{scene.In(d[1]), scene.In(e[1]), scene.Out(like)}})
+					o.Submit(scene.Task{AIV0: add, Args: []scene.Arg{scene.In(f[2]), scene.In(sum), scene.Into(result)}})
+				})
+			}},
+		},
+		Cases: []scene.Case{{Name: "basic", Platforms: simulators}},
+		Inputs: func(*scene.Case) []scene.Data {
+			a, b := make([]float32, n), make([]float32, n)
+			for i := range a {
+				a[i], b[i] = float32(i%251)/8, float32(i%13)
+			}
+			shape := []int{n}
+			return []scene.Data{{Name: "a", Shape: shape, F32: a}, {Name: "b", Shape: shape, F32: b}, {Name: "out", Shape: shape, F32: make([]float32, n), Check: true}}
+		},
+		Golden: func(_ *scene.Case, in []scene.Data) []scene.Data {
+			want := in[2]
+			for i := range want.F32 {
+				s := float64(in[0].F32[i]) + float64(in[1].F32[i])
+				want.F32[i] = float32(s*s + 4*s + 2)
+			}
+			return []scene.Data{want}
+		},
+	}
+}
+
+// elementwise is a vector kernel that computes its last argument from the ones
+// before it and a scalar.
+func elementwise(id int32, name string, f func(in []float32, scalar uint64) float32) *scene.Incore {
+	return &scene.Incore{FuncID: id, Name: name, Core: scene.AIV, Run: func(c *scene.Call) uint64 {
+		last := len(c.Args) - 1
+		var scalar uint64
+		if len(c.Scalars) > 0 {
+			scalar = c.Scalars[0]
+		}
+		out := scene.Use[float32](c, last)
+		in, rows := make([]float32, last), make([][]float32, last)
+		n := 0
+		for i, row := range out.Rows() {
+			for a := range rows {
+				rows[a] = scene.Use[float32](c, a).Row(i)
+			}
+			for k := range row {
+				for a := range in {
+					in[a] = rows[a][k]
+				}
+				row[k] = f(in, scalar)
+			}
+			n += len(row)
+		}
+		return vectorCycles(n)
+	}}
+}
+
+// vectorCycles is how long an AIV takes for so many elements, in cycles of the
+// counter: some for the start, and 64 elements in each.
+func vectorCycles(elements int) uint64 { return 20 + uint64(elements)/64 }
+
+// cubeCycles is how long an AIC takes for so many multiplications: 4096 in each
+// cycle of the counter.
+func cubeCycles(products int) uint64 { return 30 + uint64(products)/4096 }
