@@ -34,9 +34,6 @@ type config struct {
 
 func main() {
 	cfg, err := parseFlags(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
 	if err == nil {
 		var missed bool
 		if missed, err = bench(cfg); err == nil && missed && cfg.enforce {
@@ -50,7 +47,7 @@ func main() {
 }
 
 func parseFlags(args []string) (cfg config, err error) {
-	fs := flag.NewFlagSet("collect", flag.ContinueOnError)
+	fs := flag.NewFlagSet("collect", flag.ExitOnError)
 	fs.Usage = func() {
 		fmt.Fprintln(fs.Output(), "Usage: go run ./bench/collect [flags]\n\nMeasures the device's writers and the host's collector; see bench/README.md.\n\nFlags:")
 		fs.PrintDefaults()
@@ -66,7 +63,7 @@ func parseFlags(args []string) (cfg config, err error) {
 	fs.BoolVar(&cfg.export, "export", true, "measure the export and the memory of what is kept, too")
 	fs.BoolVar(&cfg.enforce, "enforce", false, "exit with 1 if a bar is missed")
 	fs.StringVar(&cfg.profile, "cpuprofile", "", "write a CPU profile")
-	if err := fs.Parse(args); err != nil {
+	if err := fs.Parse(args); err != nil { // which exits by itself
 		return cfg, err
 	}
 	if fs.NArg() > 0 {
