@@ -33,7 +33,13 @@ func newOrchestrator(r *runtime, out *producer.Thread) *Orchestrator {
 	return &Orchestrator{r: r, out: out}
 }
 
-func (o *Orchestrator) spend(k sim.Cost) { o.thread.Advance(o.r.cost(k)) }
+func (o *Orchestrator) spend(k sim.Cost) { o.pass(stepOf[k], o.r.cost(k)) }
+
+// pass lets time pass for a step of a submit.
+func (o *Orchestrator) pass(s Step, d sim.Time) {
+	o.r.report.Steps[s].add(d)
+	o.thread.Advance(d)
+}
 
 func (o *Orchestrator) run(orchestrate func(*Orchestrator)) {
 	r := o.r
@@ -42,15 +48,17 @@ func (o *Orchestrator) run(orchestrate func(*Orchestrator)) {
 		o.thread.Fail(err)
 	}
 	o.tasks = tasks
-	for _, k := range []sim.Cost{sim.ConfigValidate, sim.ArenaWire, sim.SmReset} {
-		o.spend(k)
+	for _, p := range preparations {
+		start := o.thread.Now()
+		o.thread.Advance(r.cost(p.cost))
+		r.report.Phases[p.phase] = Span{start, o.thread.Now(), true}
 	}
 	if r.DepGen != nil {
 		r.DepGen.Announce(r.Threads - 1)
 	}
+	start := o.thread.Now()
 	o.Scope(func() { orchestrate(o) })
-	r.report.Orchestrated = o.thread.Now()
-	o.spend(sim.PostOrch)
+	r.report.Phases[Orch] = Span{start, o.thread.Now(), true}
 	o.out.FlushOrch()
 	r.DepGen.Flush()
 	o.publishCores()
@@ -156,7 +164,9 @@ func (o *Orchestrator) await(format string, room func() bool, args ...any) {
 		if o.thread.Now() >= limit {
 			o.thread.Fail(fmt.Errorf("deadlock: "+format+", and for 500 ms no task has retired: end scopes earlier, or submit less at a time", args...))
 		}
+		asleep := o.thread.Now()
 		o.thread.Sleep(limit)
+		o.r.report.Steps[StepWait].add(o.thread.Now() - asleep)
 	}
 }
 
@@ -179,7 +189,7 @@ func (o *Orchestrator) Submit(spec *Task) Submitted {
 	}
 	if o.r.DepGen != nil {
 		o.r.DepGen.Submit(s)
-		o.thread.Advance(o.r.cost(sim.DepGenSubmit) + sim.Time(len(s.Args))*o.r.cost(sim.DepGenArg))
+		o.pass(StepProfile, o.r.cost(sim.DepGenSubmit)+sim.Time(len(s.Args))*o.r.cost(sim.DepGenArg))
 	}
 	o.r.submitted++
 	o.r.report.Tasks++

@@ -24,13 +24,16 @@ type Config struct {
 
 // Report is what a run tells beside its records.
 type Report struct {
-	Submits, Tasks int // submitted, allocs included; of these, tasks
-	Start, End     sim.Time
-	Orchestrated   sim.Time // when the orchestration had ended
+	Submits, Tasks int      // submitted, allocs included; of these, tasks
+	Start, End     sim.Time // from the launch of the schedulers to the end of the last one
+	Wall           Span     // all that the device did for the run
+	Phases         [phases]Span
+	Steps          [steps]Total // of the orchestrator
 	Slots          [TimingSlots]Span
 }
 
-// Span is from the first dispatch to the last finish; not Set: neither happened.
+// Span is a stretch of time: of a timing slot from the first dispatch to the last
+// finish. Not Set: it did not begin.
 type Span struct {
 	Start, End sim.Time
 	Set        bool
@@ -73,7 +76,9 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 	if err := r.attach(); err != nil {
 		return nil, err
 	}
-	start := sim.Boot + r.cost(sim.Preamble)
+	begun := sim.Boot + r.cost(sim.Preamble)
+	r.orch = newOrchestrator(r, c.Device.Thread(c.Threads-1))
+	start := begun + r.orch.preparation()
 	for i := range c.Threads - 1 {
 		s := &scheduler{r: r, index: i, out: c.Device.Thread(i)}
 		for k := i; k < c.Chip.Clusters(); k += c.Threads - 1 {
@@ -81,19 +86,31 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 		}
 		r.scheds = append(r.scheds, s)
 	}
-	r.orch = newOrchestrator(r, c.Device.Thread(c.Threads-1))
 	for i, s := range r.scheds {
 		s.thread = r.engine.Start(fmt.Sprintf("scheduler %d", i), start, s.run)
 	}
-	r.orch.thread = r.engine.Start("orchestrator", start, func(*sim.Thread) { r.orch.run(orchestrate) })
+	r.orch.thread = r.engine.Start("orchestrator", begun, func(*sim.Thread) { r.orch.run(orchestrate) })
 	r.report.Start = start
 	if err := r.engine.Run(); err != nil {
 		return nil, err
 	}
-	for _, s := range r.scheds {
-		r.report.End = max(r.report.End, s.thread.Now())
-	}
+	r.finish(begun)
 	return &r.report, nil
+}
+
+// finish fills in what is known only when all threads have ended.
+func (r *runtime) finish(begun sim.Time) {
+	p := &r.report
+	for _, s := range r.scheds {
+		p.End = max(p.End, s.thread.Now())
+	}
+	post := max(p.End, r.orch.thread.Now()) // the last thing, by whoever is last
+	end := post + r.cost(sim.PostOrch)
+	p.Wall = Span{sim.Boot, end, true}
+	p.Phases[Preamble] = Span{sim.Boot, begun, true}
+	p.Phases[GraphBuild] = Span{begun, post, true}
+	p.Phases[PostOrch] = Span{post, end, true}
+	p.Phases[Sched] = Span{p.Start, p.End, true}
 }
 
 // attach begins the records of the cores and of the phases.
