@@ -72,6 +72,9 @@ func (o *Orchestrator) Submit(t Task) (ID, []Tensor) {
 		if kernel == nil {
 			panic(fmt.Sprintf("the task uses the kernel %q, which is no incore of the scene", k.Name))
 		}
+		if err := signed(k.Signature, t.Args); err != nil {
+			panic(fmt.Sprintf("the task of the kernel %q %v", k.Name, err))
+		}
 		spec.Kernels[lane] = kernel
 	}
 	for _, a := range t.Args {
@@ -87,6 +90,29 @@ func (o *Orchestrator) Submit(t Task) (ID, []Tensor) {
 		spec.Slot = int(*t.Slot) + 1
 	}
 	return submitted(o.o.Submit(spec))
+}
+
+// signed compares arguments with a signature.
+func signed(want []Direction, args []Arg) error {
+	if want == nil {
+		return nil
+	}
+	if len(args) != len(want) {
+		return fmt.Errorf("has %d arguments: expected the %d of its signature", len(args), len(want))
+	}
+	for i, a := range args {
+		is := Reads
+		switch a.use {
+		case abi.ArgOutput, abi.ArgOutputExisting:
+			is = Writes
+		case abi.ArgInOut:
+			is = ReadWrites
+		}
+		if is != want[i] {
+			return fmt.Errorf("has an argument %d that is %s: expected %s, as its signature has", i, is, want[i])
+		}
+	}
+	return nil
 }
 
 // Alloc makes tensors that no task computes.

@@ -57,15 +57,29 @@ type Callable struct {
 
 // Orchestration is the program that submits tasks. Its name may be empty.
 type Orchestration struct {
-	Name string
-	Run  func(o *Orchestrator, c *Case, args []Tensor)
+	Name      string
+	Signature []Direction // of the tensors that it gets; nil: not declared
+	Run       func(o *Orchestrator, c *Case, args []Tensor)
 }
+
+// Direction is what becomes of an argument.
+type Direction string
+
+// The directions.
+const (
+	Reads      Direction = "IN"
+	Writes     Direction = "OUT"
+	ReadWrites Direction = "INOUT"
+)
 
 // Incore is a kernel. Its name may be empty.
 type Incore struct {
 	FuncID int32
 	Name   string
 	Core   Core
+	// Signature is of the arguments of its tasks; nil: not declared. A task with
+	// other ones is refused.
+	Signature []Direction
 	// Run computes a block, and tells how many cycles of the chip's counter that takes.
 	Run func(c *Call) uint64
 }

@@ -253,6 +253,23 @@ func (l *Log) write(tid int64, record func([]byte) []byte) {
 	l.report(tid)
 }
 
+// Anchor writes the clock anchor now, if that is still to be done: only spans that
+// begin after it have a wall time.
+func (l *Log) Anchor() {
+	if !l.Enabled(Timing) {
+		return
+	}
+	tid := l.thread()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	if err := l.anchor(tid); err != nil {
+		l.drop(&l.drops.OutputFailed, err)
+	}
+}
+
 // anchor writes the clock anchor if that is still to be done.
 func (l *Log) anchor(tid int64) error {
 	if l.anchored || !l.Enabled(Timing) {

@@ -44,6 +44,12 @@ const (
 	ArenaWire                    // wires its memory
 	SmReset                      // resets what it shares with the schedulers
 	PostOrch                     // after orchestration
+	HostArg                      // the host binds a tensor of the run
+	HostBind                     // beside that
+	HostLaunch                   // bound → the AICPU's program is launched
+	HostComplete                 // the device has ended → the host has seen it
+	HostClaim                    // lets a successor launch
+	HostValidate                 // checks how the run ended
 	CoreRecord                   // an AicoreTask record, between two tasks of a core
 	SchedSample                  // reads the system counter
 	SchedTaskRecord              // an AicpuTask record
@@ -54,6 +60,7 @@ const (
 	DepGenSubmit                 // a dep_gen record, beside its arguments
 	DepGenArg                    // an argument of it
 	ClockAnchor                  // an anchor that ties the device's clock to the host's
+	HostCollect                  // the host stops its collector
 	costCount
 )
 
@@ -66,9 +73,11 @@ var costNames = [costCount]string{
 	SchedPop: "sched.pop", SchedPush: "sched.push", SchedPrepare: "sched.prepare", SchedPublish: "sched.publish", SchedDrain: "sched.drain",
 	OrchSubmit: "orch.submit", OrchArg: "orch.arg", OrchEntry: "orch.entry", OrchEdge: "orch.edge", OrchAlloc: "orch.alloc", OrchScope: "orch.scope",
 	Preamble: "run.preamble", ConfigValidate: "run.config_validate", ArenaWire: "run.arena_wire", SmReset: "run.sm_reset", PostOrch: "run.post_orch",
+	HostArg: "host.arg", HostBind: "host.bind", HostLaunch: "host.launch", HostComplete: "host.complete", HostClaim: "host.claim", HostValidate: "host.validate",
 	CoreRecord: "profile.core_record", SchedSample: "profile.sched_sample", SchedTaskRecord: "profile.sched_task_record",
 	SchedPhaseRecord: "profile.sched_phase_record", SchedDepth: "profile.sched_depth", SchedRotate: "profile.sched_rotate", OrchRecord: "profile.orch_record",
 	DepGenSubmit: "profile.dep_gen_submit", DepGenArg: "profile.dep_gen_arg", ClockAnchor: "profile.clock_anchor",
+	HostCollect: "profile.host_collect",
 }
 
 // String is the name in files of costs.
@@ -88,10 +97,11 @@ type Costs [costCount]Row
 
 // Why a cost is what it is, where that is said more than once.
 const (
-	whyBus   = "a read or write of a register of another processor takes about that long over the chip's interconnect"
-	whyWork  = "some tens of instructions and a cache miss or two of an AICPU at about 2 GHz"
-	whyLine  = "a few stores to a cache line that the thread has at hand"
-	whyCycle = "one tick of the 50 MHz counter is 20 ns; at 1 GHz the same read is as long"
+	whyBus    = "a read or write of a register of another processor takes about that long over the chip's interconnect"
+	whyWork   = "some tens of instructions and a cache miss or two of an AICPU at about 2 GHz"
+	whyLine   = "a few stores to a cache line that the thread has at hand"
+	whyRounds = "the second of twenty rounds of a real run of the simulator's vector example, without profiling"
+	whyCycle  = "one tick of the 50 MHz counter is 20 ns; at 1 GHz the same read is as long"
 )
 
 // A2A3Costs and A5Costs are the default costs. They are a model: sizes are right,
@@ -124,6 +134,12 @@ var (
 		ArenaWire:        {2_180, "a real run of the simulator's vector example"},
 		SmReset:          {3_880, "a real run of the simulator's vector example"},
 		PostOrch:         {2_260, "a real run of the simulator's vector example"},
+		HostArg:          {700, whyRounds + ": 2.2 µs for three tensors"},
+		HostBind:         {21_000, whyRounds},
+		HostLaunch:       {520_000, whyRounds},
+		HostComplete:     {650_000, whyRounds},
+		HostClaim:        {1_000, whyWork},
+		HostValidate:     {1_900, whyRounds},
 		CoreRecord:       {800, "spec/sched-overhead.md §1: about 0.8 µs a core switch at the full level"},
 		SchedSample:      {20, whyCycle},
 		SchedTaskRecord:  {40, whyLine},
@@ -134,6 +150,7 @@ var (
 		DepGenSubmit:     {250, "a record of 4.7 KB, of which the base and the kernel ids are always written"},
 		DepGenArg:        {60, "a descriptor of 128 bytes"},
 		ClockAnchor:      {5_000, "a round trip between host and device"},
+		HostCollect:      {60_000_000, "a real run of the simulator at level 4: that much more lies between the end of the device and that of runner_run"},
 	}
 	A5Costs = derive(A2A3Costs, map[Cost]Row{
 		CoreReceive:  {200, whyBus + "; a newer interconnect"},

@@ -20,6 +20,9 @@ type Config struct {
 	RingHeap uint64
 	Device   *producer.Device // nil: no swimlane
 	DepGen   *producer.DepGen // nil: no dep_gen
+	// Progress is called now and then with how many tasks have been submitted and
+	// completed; nil: it is not.
+	Progress func(submitted, completed int)
 }
 
 // Report is what a run tells beside its records.

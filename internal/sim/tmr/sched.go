@@ -45,6 +45,9 @@ type slots struct {
 // microsecond is how long a walk of consumers takes at least to be recorded.
 const microsecond = sim.Time(1000)
 
+// progressEvery is how many tasks complete between two reports of progress.
+const progressEvery = 256
+
 // sub is a subtask on a core; without a task there is none.
 type sub struct {
 	task       *task
@@ -267,6 +270,9 @@ func (s *scheduler) resolve(t *task) {
 		s.phase(&abi.SchedPhase{Kind: abi.Resolve, TasksProcessed: uint32(consumers)}, start, s.now())
 	}
 	s.r.completed++
+	if s.r.Progress != nil && s.r.completed%progressEvery == 0 {
+		s.r.Progress(s.r.submitted, s.r.completed)
+	}
 	if s.deferred = append(s.deferred, t); len(s.deferred) == releaseList {
 		s.releaseAll()
 	}
