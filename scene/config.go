@@ -3,8 +3,10 @@ package scene
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"swimlane/internal/abi"
+	"swimlane/internal/sim"
 )
 
 // maxPrefix is how long an output prefix may be, in bytes.
@@ -13,9 +15,12 @@ const maxPrefix = 1023
 // CallConfig says what is recorded of a run, and where that goes
 // (spec/collector.md §11.1).
 type CallConfig struct {
-	EnableChipSwimlane int    // level 0 to 4
-	EnableDepGen       bool   // deps.json
-	OutputPrefix       string // directory of the artifacts; needed with any diagnostic
+	EnableChipSwimlane int  // level 0 to 4
+	EnableDepGen       bool // deps.json
+	// CaptureClockAnchors ties the counter of the chip to the host's clock at both
+	// ends of a run whose records are collected (spec/collector.md §7.5).
+	CaptureClockAnchors bool
+	OutputPrefix        string // directory of the artifacts; needed with any diagnostic
 }
 
 // Check refuses levels that do not exist, and diagnostics without a prefix.
@@ -46,3 +51,33 @@ func archOf(platform string) (*abi.Arch, error) {
 	}
 	return nil, fmt.Errorf("platform %q is unknown: expected %s or %s", platform, A2A3Sim, A5Sim)
 }
+
+// Costs are how long everything takes on a platform's model.
+type Costs struct {
+	arch *abi.Arch
+	rows sim.Costs
+}
+
+// DefaultCosts are the costs of a platform.
+func DefaultCosts(platform string) (*Costs, error) {
+	arch, err := archOf(platform)
+	if err != nil {
+		return nil, err
+	}
+	return &Costs{arch, sim.DefaultCosts(arch)}, nil
+}
+
+// Read replaces those costs that a JSON file names, each with its value in ns and
+// where that comes from:
+//
+//	{"sched.poll": {"ns": 55, "source": "measured on board 7"}, …}
+func (c *Costs) Read(r io.Reader) error {
+	rows, err := c.rows.ReadCosts(r)
+	if err == nil {
+		c.rows = rows
+	}
+	return err
+}
+
+// Write writes all costs as Read reads them.
+func (c *Costs) Write(w io.Writer) error { return c.rows.WriteCosts(w) }

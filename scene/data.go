@@ -102,35 +102,48 @@ func (d *Data) at(i int) float64 {
 	return float64(d.I32[i])
 }
 
-// compare tells where values are further from the golden ones than
+// Compared is a tensor that was compared with its golden values.
+type Compared struct {
+	Name   string
+	Values int
+	Worst  float64 // the largest distance of a value from its golden one
+}
+
+// compare tells how far values are from the golden ones, and where further than
 // atol + rtol · |golden|.
-func (d *Data) compare(golden *Data, rtol, atol float64) error {
+func (d *Data) compare(golden *Data, rtol, atol float64) (Compared, error) {
+	c := Compared{Name: d.Name}
 	kind, n, err := d.kind()
 	if err != nil {
-		return err
+		return c, err
 	}
 	if k, m, err := golden.kind(); err != nil {
-		return fmt.Errorf("golden values: %w", err)
+		return c, fmt.Errorf("golden values: %w", err)
 	} else if k != kind || m != n {
-		return fmt.Errorf("the golden values of %q are %d of %v: expected %d of %v", d.Name, m, k, n, kind)
+		return c, fmt.Errorf("the golden values of %q are %d of %v: expected %d of %v", d.Name, m, k, n, kind)
 	}
+	c.Values = n
 	wrong, worst, where := 0, -1.0, 0
 	for i := range n {
 		got, want := d.at(i), golden.at(i)
-		off := math.Abs(got - want)
-		if got == want || math.IsNaN(got) && math.IsNaN(want) || off <= atol+rtol*math.Abs(want) {
+		if got == want || math.IsNaN(got) && math.IsNaN(want) {
 			continue
 		}
-		if wrong++; math.IsNaN(off) {
+		off := math.Abs(got - want)
+		if math.IsNaN(off) {
 			off = math.Inf(1)
 		}
-		if off > worst {
+		c.Worst = max(c.Worst, off)
+		if !math.IsInf(off, 1) && off <= atol+rtol*math.Abs(want) {
+			continue
+		}
+		if wrong++; off > worst {
 			worst, where = off, i
 		}
 	}
 	if wrong == 0 {
-		return nil
+		return c, nil
 	}
-	return fmt.Errorf("%d of %d values of %q are wrong, the worst is element %d: %v, expected %v (tolerance %g + %g·|expected|)",
+	return c, fmt.Errorf("%d of %d values of %q are wrong, the worst is element %d: %v, expected %v (tolerance %g + %g·|expected|)",
 		wrong, n, d.Name, where, d.at(where), golden.at(where), atol, rtol)
 }

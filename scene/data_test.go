@@ -29,6 +29,7 @@ func TestCompare(t *testing.T) {
 		{f(nan, 1), f(1, 1), "1 of 2"},
 		{f(1, inf), f(1, 1), "1 of 2"},
 		{f(1, 1), f(1, nan), "1 of 2"},
+		{f(1, 1), f(1, inf), "1 of 2"}, // within a relative tolerance of infinity
 		{b(1, 256), b(1, 256), ""},
 		{b(1, 256), b(1, 258), "1 of 2"},
 		{Data{Shape: []int{2}, I32: []int32{5, -7}}, Data{Shape: []int{2}, I32: []int32{5, -8}}, "1 of 2"},
@@ -36,7 +37,7 @@ func TestCompare(t *testing.T) {
 		{f(1, 2), f(1), "expected 2"},
 		{f(1), Data{Shape: []int{1}}, "golden values: "},
 	} {
-		err := v.got.compare(&v.golden, 1e-3, 1e-3)
+		_, err := v.got.compare(&v.golden, 1e-3, 1e-3)
 		if (err == nil) != (v.wrong == "") || err != nil && !strings.Contains(err.Error(), v.wrong) {
 			t.Errorf("%+v against %+v: %v, want %q", v.got, v.golden, err, v.wrong)
 		}

@@ -3,13 +3,16 @@ package scene
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"swimlane/internal/abi"
 	"swimlane/internal/collector"
 	"swimlane/internal/depgen"
+	"swimlane/internal/hostlog"
 	"swimlane/internal/outfile"
 	"swimlane/internal/producer"
 	"swimlane/internal/sim"
@@ -17,16 +20,40 @@ import (
 	"swimlane/internal/transport"
 )
 
+// Setup says how a case is run.
+type Setup struct {
+	Platform   string
+	Call       CallConfig
+	Rounds     int // how often; 0 is 1. With more than 1 nothing may be recorded.
+	SkipGolden bool
+	Costs      *Costs    // nil: those of the platform
+	LogLevel   string    // the least level of the host's log: DEBUG, INFO, TIMING, WARN, ERROR or NUL; "": TIMING
+	Log        io.Writer // for the host's log of a run without a prefix; nil: standard error
+	// Progress is called now and then with how many tasks have been submitted and
+	// completed; nil: it is not.
+	Progress func(submitted, completed int)
+}
+
 // Result is what became of a case.
 type Result struct {
 	Golden   error         // how the values differ from the golden ones; nil: they do not
+	Compared []Compared    // the tensors that were compared
 	Makespan time.Duration // of the model: from the launch of the schedulers to their end
 	Wall     time.Duration // of this process
-	Submits  int           // allocs included
-	Tasks    int
+	Rounds   int
+	Submits  int    // of a round, allocs included
+	Tasks    int    // of a round
 	Records  string // path of the records file, "" if there is none
 	Graph    string // path of deps.json
+	Names    string // path of the name map
+	HostLog  string // path of the host's log
+	Device   string // path of the log of the device
 	Notes    []string
+}
+
+// Files are the paths of all files that the run wrote.
+func (r *Result) Files() []string {
+	return slices.DeleteFunc([]string{r.Records, r.Graph, r.Names, r.HostLog, r.Device}, func(s string) bool { return s == "" })
 }
 
 // The device's memory: where its addresses begin, and how much there is beside the
@@ -36,53 +63,145 @@ const (
 	memorySize = 6 << 30
 )
 
-// Run runs a case on a simulated platform. An error is a run that could not end;
-// wrong values are the result's Golden.
+// Run runs a case on a simulated platform once. An error is a run that could not
+// end; wrong values are the result's Golden.
 func (s Selected) Run(platform string, cfg CallConfig) (*Result, error) {
+	return s.RunWith(Setup{Platform: platform, Call: cfg})
+}
+
+// RunWith runs a case. The result is never nil: what was written before an error is
+// in it.
+func (s Selected) RunWith(setup Setup) (*Result, error) {
 	began := time.Now()
-	if err := errors.Join(s.Scene.Check(), cfg.Check()); err != nil {
-		return nil, err
+	b := &batch{Selected: s, Setup: setup, result: &Result{}}
+	err := b.check()
+	if err == nil {
+		err = b.run()
 	}
-	arch, err := archOf(platform)
+	b.result.Wall = time.Since(began)
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("%s: %w", s.Label(), err)
 	}
-	if s.Scene.Callable.Orchestration.Run == nil {
-		return nil, fmt.Errorf("%s: the orchestration has no Run", s.Label())
+	return b.result, err
+}
+
+// batch is a case with all its rounds.
+type batch struct {
+	Selected
+	Setup
+	arch      *abi.Arch
+	costs     sim.Costs
+	threshold hostlog.Level
+	inputs    []Data
+	golden    []Data
+	log       *hostlog.Log
+	result    *Result
+}
+
+// check refuses what cannot be run.
+func (b *batch) check() error {
+	if err := errors.Join(b.Scene.Check(), b.Call.Check()); err != nil {
+		return err
 	}
-	for i, k := range s.Scene.Callable.Incores {
-		if k.Run == nil {
-			return nil, fmt.Errorf("%s: incore %d (%q) has no Run", s.Label(), i, k.Name)
+	var err error
+	if b.arch, err = archOf(b.Platform); err != nil {
+		return err
+	}
+	if b.LogLevel != "" {
+		if b.threshold, err = hostlog.ParseLevel(b.LogLevel); err != nil {
+			return err
 		}
 	}
-	if s.Scene.Runtime != TensormapAndRingbuffer {
-		return nil, fmt.Errorf("%s: the runtime %s is not simulated: expected %s", s.Label(), s.Scene.Runtime, TensormapAndRingbuffer)
+	b.costs = sim.DefaultCosts(b.arch)
+	if b.Costs != nil {
+		if b.Costs.arch != b.arch {
+			return fmt.Errorf("the costs are those of %s: expected those of %s", b.Costs.arch.Name, b.arch.Name)
+		}
+		b.costs = b.Costs.rows
 	}
+	b.Rounds = max(b.Rounds, 1)
+	switch c := &b.Scene.Callable; {
+	case c.Orchestration.Run == nil:
+		return errors.New("the orchestration has no Run")
+	case slices.ContainsFunc(c.Incores, func(k *Incore) bool { return k.Run == nil }):
+		i := slices.IndexFunc(c.Incores, func(k *Incore) bool { return k.Run == nil })
+		return fmt.Errorf("incore %d (%q) has no Run", i, c.Incores[i].Name)
+	case b.Scene.Runtime != TensormapAndRingbuffer:
+		return fmt.Errorf("the runtime %s is not simulated: expected %s", b.Scene.Runtime, TensormapAndRingbuffer)
+	case b.Rounds > 1 && b.Call.diagnostics():
+		return fmt.Errorf("a diagnostic is enabled for %d rounds: expected one round", b.Rounds)
+	}
+	return nil
+}
+
+func (b *batch) run() (err error) {
+	if b.Scene.Inputs != nil {
+		b.inputs = b.Scene.Inputs(b.Case)
+	}
+	if s := b.Scene.Callable.Orchestration.Signature; s != nil && len(s) != len(b.inputs) {
+		return fmt.Errorf("Inputs makes %d tensors: expected the %d of the orchestration's signature", len(b.inputs), len(s))
+	}
+	if b.Scene.Golden != nil && !b.Case.SkipGolden && !b.SkipGolden {
+		b.golden = b.Scene.Golden(b.Case, clones(b.inputs))
+	}
+	prefix := b.Call.OutputPrefix
+	if prefix != "" {
+		if err := os.MkdirAll(prefix, 0o777); err != nil {
+			return err
+		}
+	}
+	if b.log, err = process.open(prefix, b.Log, b.threshold); err != nil {
+		b.result.Notes = append(b.result.Notes, fmt.Sprintf("the host's log cannot be written: %v", err))
+	}
+	if prefix != "" {
+		if b.log.Enabled(hostlog.Timing) {
+			b.result.HostLog = filepath.Join(prefix, hostlog.FileName(os.Getpid()))
+		}
+		defer func() {
+			if cerr := b.log.Close(); cerr != nil {
+				b.result.Notes = append(b.result.Notes, cerr.Error())
+			}
+		}()
+	}
+	for range b.Rounds {
+		if err := b.round(); err != nil {
+			b.log.Message(hostlog.Error, "run", "%s failed: %v", b.Label(), err)
+			return err
+		}
+		if b.result.Rounds++; b.result.Golden != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// round runs the case once, on a chip that was just switched on.
+func (b *batch) round() error {
 	memory, err := transport.NewShared(memoryBase, memorySize)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer memory.Close()
-	r := &runner{Selected: s, arch: arch, cfg: cfg, memory: memory, alloc: transport.Mapped(memory).Alloc}
-	if err := r.run(); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Label(), err)
+	r := &runner{batch: b, memory: memory, alloc: transport.Mapped(memory).Alloc, inputs: clones(b.inputs)}
+	return r.run()
+}
+
+func clones(list []Data) (out []Data) {
+	for _, d := range list {
+		out = append(out, d.clone())
 	}
-	r.result.Wall = time.Since(began)
-	return &r.result, nil
+	return out
 }
 
 // runner is one run of a case.
 type runner struct {
-	Selected
-	arch   *abi.Arch
-	cfg    CallConfig
+	*batch
 	memory *transport.Device
 	alloc  func(int) (uint64, error)
-	costs  sim.Costs
 	chip   *sim.Chip
 	inputs []Data
 	args   []Tensor
-	result Result
+	launch *launch
 
 	swimlane *collector.Swimlane
 	records  *collector.Run
@@ -95,21 +214,9 @@ func (r *runner) run() error {
 	if clusters == 0 {
 		clusters = r.arch.MaxClusters
 	}
-	r.costs = sim.DefaultCosts(r.arch)
 	var err error
 	if r.chip, err = sim.NewChip(r.arch, clusters, &r.costs); err != nil {
 		return err
-	}
-	if r.Scene.Inputs != nil {
-		r.inputs = r.Scene.Inputs(r.Case)
-	}
-	var golden []Data
-	if r.Scene.Golden != nil && !r.Case.SkipGolden {
-		var copies []Data
-		for _, d := range r.inputs {
-			copies = append(copies, d.clone())
-		}
-		golden = r.Scene.Golden(r.Case, copies)
 	}
 	for i := range r.inputs {
 		t, err := r.inputs[i].upload(r.memory.Space(), r.alloc)
@@ -118,7 +225,7 @@ func (r *runner) run() error {
 		}
 		r.args = append(r.args, t)
 	}
-	if err := r.launch(); err != nil {
+	if err := r.execute(); err != nil {
 		return err
 	}
 	for i := range r.inputs {
@@ -126,15 +233,17 @@ func (r *runner) run() error {
 			return err
 		}
 	}
-	r.result.Golden = r.verify(golden)
+	r.result.Golden = r.verify()
 	return nil
 }
 
 // verify compares the tensors that are to be checked.
-func (r *runner) verify(golden []Data) error {
+func (r *runner) verify() error {
+	golden := r.golden
 	if golden == nil {
 		return nil
 	}
+	r.result.Compared = nil
 	rtol, atol := r.Scene.RTol, r.Scene.ATol
 	if rtol == 0 && atol == 0 {
 		rtol, atol = 1e-5, 1e-5
@@ -148,7 +257,9 @@ func (r *runner) verify(golden []Data) error {
 		if n == len(golden) {
 			return fmt.Errorf("there are golden values for %d tensors, and more to check", n)
 		}
-		wrong = append(wrong, r.inputs[i].compare(&golden[n], rtol, atol))
+		c, err := r.inputs[i].compare(&golden[n], rtol, atol)
+		wrong = append(wrong, err)
+		r.result.Compared = append(r.result.Compared, c)
 		n++
 	}
 	if n == 0 || n != len(golden) {
@@ -157,8 +268,8 @@ func (r *runner) verify(golden []Data) error {
 	return errors.Join(wrong...)
 }
 
-// launch runs the orchestration on the chip, and writes what was recorded.
-func (r *runner) launch() error {
+// execute runs the orchestration on the chip, and writes what was recorded.
+func (r *runner) execute() error {
 	threads := r.Case.Config.AicpuThreads
 	if threads == 0 {
 		threads = r.arch.DefaultThreads
@@ -167,13 +278,14 @@ func (r *runner) launch() error {
 	if err != nil {
 		return err
 	}
-	c := tmr.Config{Chip: r.chip, Threads: threads, Space: r.memory.Space(), Heap: heap, RingHeap: ringHeap}
-	if r.cfg.diagnostics() {
-		if err := os.MkdirAll(r.cfg.OutputPrefix, 0o777); err != nil {
-			return err
-		}
-	}
+	c := tmr.Config{Chip: r.chip, Threads: threads, Space: r.memory.Space(), Heap: heap, RingHeap: ringHeap, Progress: r.Progress}
 	defer r.finalize()
+	var clock *collector.ClockCorrelation
+	if r.Call.CaptureClockAnchors && r.Call.EnableChipSwimlane > 0 {
+		clock = collector.NewClockCorrelation(collector.ProviderSimSyscnt, r.arch)
+	}
+	r.launch = process.launch(&r.Scene.Callable, r.chip, len(r.args), clock)
+	r.launch.collect = r.Call.diagnostics()
 	if err := r.attach(&c); err != nil {
 		return err
 	}
@@ -189,12 +301,24 @@ func (r *runner) launch() error {
 		o.o = t
 		r.Scene.Callable.Orchestration.Run(o, r.Case, r.args)
 	})
-	// What was recorded is written even of a run that failed.
-	err = errors.Join(err, r.export(c.Device))
 	if report != nil {
 		r.result.Makespan, r.result.Submits, r.result.Tasks = time.Duration(report.End-report.Start), report.Submits, report.Tasks
+		r.launch.ended(process, report)
+		r.logs(report, threads-1)
 	}
-	return err
+	// What was recorded is written even of a run that failed.
+	return errors.Join(err, r.export(c.Device))
+}
+
+// logs writes what host and device tell of a run that has ended.
+func (r *runner) logs(report *tmr.Report, orchestrator int) {
+	path, err := writeDeviceLog(r.Call.OutputPrefix, r.log, deviceLines(r.launch.log.Inv, orchestrator, report, r.chip))
+	if r.result.Device = path; err != nil {
+		r.result.Notes = append(r.result.Notes, fmt.Sprintf("the log of the device cannot be written: %v", err))
+	}
+	if err := r.log.ChipRun(&r.launch.log); err != nil {
+		r.result.Notes = append(r.result.Notes, err.Error())
+	}
 }
 
 // ringHeap is the memory of the outputs of a ring.
@@ -210,16 +334,16 @@ func (r *runner) host() collector.Memory {
 
 // attach begins what is to be recorded, on the host and on the device.
 func (r *runner) attach(c *tmr.Config) (err error) {
-	cores, level := len(r.chip.Cores), abi.Level(r.cfg.EnableChipSwimlane)
+	cores, level := len(r.chip.Cores), abi.Level(r.Call.EnableChipSwimlane)
 	if level > 0 {
 		if r.swimlane, err = collector.New(collector.Options{Arch: r.arch, Cores: cores, Threads: c.Threads, Level: level, Memory: r.host()}); err != nil {
 			return err
 		}
 		var with []string
-		if r.cfg.EnableDepGen {
+		if r.Call.EnableDepGen {
 			with = []string{"dep_gen"}
 		}
-		if r.records, err = r.swimlane.Begin(collector.RunOptions{Level: level, Runtime: r.Scene.Runtime, CoCaptured: with}); err != nil {
+		if r.records, err = r.swimlane.Begin(collector.RunOptions{Level: level, Runtime: r.Scene.Runtime, CoCaptured: with, Clock: r.launch.clock}); err != nil {
 			return err
 		}
 		if err = r.records.Start(); err != nil {
@@ -232,7 +356,7 @@ func (r *runner) attach(c *tmr.Config) (err error) {
 			return err
 		}
 	}
-	if r.cfg.EnableDepGen {
+	if r.Call.EnableDepGen {
 		if r.depGen, err = collector.NewDepGen(collector.DepGenOptions{Arch: r.arch, Threads: c.Threads, Memory: r.host()}); err != nil {
 			return err
 		}
@@ -258,7 +382,7 @@ func (r *runner) export(device *producer.Device) error {
 		r.records.Stop()
 		out := r.records.Outcome()
 		r.note(out.Notices)
-		path, err := out.Capture.Export(r.cfg.OutputPrefix)
+		path, err := out.Capture.Export(r.Call.OutputPrefix)
 		r.result.Records = path
 		errs = append(errs, err, r.writeNames())
 	}
@@ -266,7 +390,7 @@ func (r *runner) export(device *producer.Device) error {
 		r.deps.Stop()
 		out := r.deps.Outcome()
 		r.note(out.Notices)
-		graph, err := depgen.Write(r.cfg.OutputPrefix, out)
+		graph, err := depgen.Write(r.Call.OutputPrefix, out)
 		r.result.Graph = graph.Path
 		errs = append(errs, err)
 	}
@@ -288,7 +412,7 @@ func (r *runner) writeNames() error {
 		return nil
 	}
 	var outputs outfile.Set
-	f, err := outputs.Create(filepath.Join(r.cfg.OutputPrefix, r.NameMapFile()))
+	f, err := outputs.Create(filepath.Join(r.Call.OutputPrefix, r.NameMapFile()))
 	if err != nil {
 		return err
 	}
@@ -296,7 +420,11 @@ func (r *runner) writeNames() error {
 	if _, err := f.Write(text); err != nil {
 		return err
 	}
-	return f.Commit()
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	r.result.Names = filepath.Join(r.Call.OutputPrefix, r.NameMapFile())
+	return nil
 }
 
 func (r *runner) finalize() {

@@ -94,8 +94,8 @@ func (s *AnchorSample) rtt() uint64 {
 	return s.HostAfterNs - s.HostBeforeNs
 }
 
-// samplesPerPosition is how often the clocks are compared at each end of a run.
-const samplesPerPosition = 3
+// SamplesPerPosition is how often the clocks are compared at each end of a run.
+const SamplesPerPosition = 3
 
 // ClockCorrelation compares the clocks of host and device at both ends of a run.
 type ClockCorrelation struct {
@@ -117,7 +117,7 @@ func (c *ClockCorrelation) Open(sample func(*AnchorSample)) { c.opening = c.take
 func (c *ClockCorrelation) Close(sample func(*AnchorSample)) { c.closing = c.take(sample) }
 
 func (c *ClockCorrelation) take(sample func(*AnchorSample)) []AnchorSample {
-	out := make([]AnchorSample, samplesPerPosition)
+	out := make([]AnchorSample, SamplesPerPosition)
 	for i := range out {
 		sample(&out[i])
 		out[i].cycles = c.provider.cycles(out[i].Raw, c.arch)

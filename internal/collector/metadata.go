@@ -114,7 +114,7 @@ func (c *ClockCorrelation) write(o *output) {
 	o.key("clock_anchors")
 	o.text("{\n      \"provider\": \"" + c.provider.String() + "\",\n      \"device_timestamp_unit\": \"syscnt_cycles\",\n" +
 		"      \"raw_device_timestamp_unit\": \"" + c.provider.RawUnit() + "\",\n      \"samples_per_position\": ")
-	o.uint(samplesPerPosition)
+	o.uint(SamplesPerPosition)
 	o.text(",\n      \"samples\": [")
 	first := true
 	for _, position := range []struct {

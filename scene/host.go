@@ -1,0 +1,238 @@
+package scene
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"swimlane/internal/collector"
+	"swimlane/internal/hostlog"
+	"swimlane/internal/sim"
+	"swimlane/internal/sim/tmr"
+)
+
+// host is the simulated host in whose processes cases run. Its clock is virtual, so
+// logs hold the same bytes every time, but for the process id and the time of day.
+type host struct {
+	mu     sync.Mutex
+	now    int64 // ns of the monotonic clock
+	wall   int64 // ns of the wall clock when that is 0
+	inv    uint64
+	stderr *hostlog.Log // of runs without a prefix
+}
+
+// process is this process as the logs of its runs have it: runs are counted, and
+// its clock never goes back.
+var process = &host{now: int64(sim.Boot) - 100_000_000, wall: time.Now().UnixNano() - int64(sim.Boot)}
+
+// recordTime is how long the writing of a record to a log takes.
+const recordTime = 2500
+
+// Mono is the time, and lets pass what a record takes.
+func (h *host) Mono() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now += recordTime
+	return h.now
+}
+
+// Wall is the time of day.
+func (h *host) Wall() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.wall + h.now
+}
+
+// begin counts a run and tells when it begins: so that the device is switched on when
+// the clock says so, if that is still to come.
+func (h *host) begin(before int64) (start int64, inv uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = max(h.now, int64(sim.Boot)-before)
+	h.inv++
+	return h.now, h.inv
+}
+
+// until lets time pass.
+func (h *host) until(at int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = max(h.now, at)
+}
+
+// open begins the log of a case: in the directory of its artifacts, or else on the
+// standard error, where all cases of the process have one.
+func (h *host) open(prefix string, w io.Writer, threshold hostlog.Level) (*hostlog.Log, error) {
+	options := hostlog.Options{Output: w, Clock: h, Thread: func() int64 { return int64(os.Getpid()) }, Threshold: threshold}
+	if prefix != "" {
+		l := hostlog.New(options)
+		err := l.Bind(prefix)
+		l.Anchor()
+		return l, err
+	}
+	if w != nil {
+		l := hostlog.New(options)
+		l.Anchor()
+		return l, nil
+	}
+	h.mu.Lock()
+	if h.stderr == nil {
+		h.stderr = hostlog.New(options)
+	}
+	l := h.stderr
+	h.mu.Unlock()
+	l.Anchor()
+	return l, nil
+}
+
+// launch is a run of a case as its host sees it.
+type launch struct {
+	log     hostlog.ChipRun
+	chip    *sim.Chip
+	clock   *collector.ClockCorrelation // nil: none
+	ready   int64                       // the device is switched on
+	collect bool                        // records are collected
+}
+
+// launch begins a run with so many tensors.
+func (h *host) launch(c *Callable, chip *sim.Chip, tensors int, clock *collector.ClockCorrelation) *launch {
+	l := &launch{chip: chip, clock: clock}
+	args := int64(tensors) * l.cost(sim.HostArg)
+	bind := args + l.cost(sim.HostBind)
+	start, inv := h.begin(bind + l.anchors() + l.cost(sim.HostLaunch))
+	l.log = hostlog.ChipRun{
+		Inv: inv, HID: c.hash(), Identity: &hostlog.Identity{Generation: inv, RunEpoch: inv}, Interval: hostlog.Interval{Start: start},
+		Bind: &hostlog.Interval{Start: start, End: start + bind},
+		BindSteps: []hostlog.BindStep{
+			{Name: "args", Interval: hostlog.Interval{Start: start, End: start + args}, Attrs: []hostlog.Attr{hostlog.Int("ntensor", tensors)}},
+			{Name: "prebuilt", Interval: hostlog.Interval{Start: start + args, End: start + bind}},
+		},
+		RunnerRun: &hostlog.Interval{Start: start + bind},
+	}
+	l.ready = start + bind + l.anchors() + l.cost(sim.HostLaunch)
+	if clock != nil {
+		clock.Open(l.sample(start + bind))
+	}
+	return l
+}
+
+func (l *launch) cost(k sim.Cost) int64 { return int64(l.chip.Costs[k].Ns) }
+
+// anchors is how long the samples of both clocks at one end of a run take.
+func (l *launch) anchors() int64 {
+	if l.clock == nil {
+		return 0
+	}
+	return collector.SamplesPerPosition * l.cost(sim.ClockAnchor)
+}
+
+// sample compares the clocks from a time on, one time after the other. The counter
+// is that of the chip, which begins with the run.
+func (l *launch) sample(from int64) func(*collector.AnchorSample) {
+	return func(s *collector.AnchorSample) {
+		trip := l.cost(sim.ClockAnchor)
+		device := from + trip/2 - l.ready + int64(sim.Boot)
+		s.HostBeforeNs, s.HostAfterNs, s.Raw = uint64(from), uint64(from+trip), l.chip.Counter(sim.Time(device))
+		from += trip
+	}
+}
+
+// ended fills in what is known when the device has ended.
+func (l *launch) ended(h *host, r *tmr.Report) {
+	end := l.ready + int64(r.Wall.End-r.Wall.Start) + l.cost(sim.HostComplete)
+	if l.clock != nil {
+		l.clock.Close(l.sample(end))
+		end += l.anchors()
+	}
+	if l.collect {
+		end += l.cost(sim.HostCollect)
+	}
+	l.log.RunnerRun.End = end
+	claimed := end + l.cost(sim.HostClaim)
+	l.log.ClaimRelease = &hostlog.Interval{Start: end, End: claimed}
+	l.log.End = claimed + l.cost(sim.HostValidate)
+	l.log.Validate = &hostlog.Interval{Start: claimed, End: l.log.End}
+	if hostlog.DeviceEnabled(os.Getenv(hostlog.DeviceSwitch)) {
+		l.log.Device = deviceRun(r, l.chip)
+	}
+	h.until(l.log.End)
+}
+
+// phases are the names that the host's log has for the phases of the device.
+var phases = map[tmr.Phase]hostlog.Phase{
+	tmr.Preamble: hostlog.Preamble, tmr.GraphBuild: hostlog.GraphBuild, tmr.ConfigValidate: hostlog.ConfigValidate, tmr.ArenaWire: hostlog.ArenaWire,
+	tmr.SmReset: hostlog.SmReset, tmr.PostOrch: hostlog.PostOrch, tmr.Orch: hostlog.Orch, tmr.Sched: hostlog.Sched,
+}
+
+// deviceRun is what the device tells of a run, in ticks of its counter.
+func deviceRun(r *tmr.Report, chip *sim.Chip) *hostlog.DeviceRun {
+	tick := func(t sim.Time) int64 { return int64(chip.Duration(chip.Counter(t))) }
+	d := &hostlog.DeviceRun{Wall: int64(r.Wall.End - r.Wall.Start)}
+	for p, s := range r.Phases {
+		if s.Set {
+			d.Phases = append(d.Phases, hostlog.DevicePhase{Phase: phases[tmr.Phase(p)], Interval: hostlog.Interval{Start: tick(s.Start), End: tick(s.End)}})
+		}
+	}
+	for n, s := range r.Slots {
+		if s.Set {
+			d.Tasks = append(d.Tasks, hostlog.TimedTask{Slot: n, Dispatch: tick(s.Start), Finish: tick(s.End)})
+		}
+	}
+	return d
+}
+
+// hash tells callables apart in logs.
+func (c *Callable) hash() string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%q", c.Orchestration.Name)
+	for _, k := range c.Incores {
+		fmt.Fprintf(h, " %d %q %s", k.FuncID, k.Name, k.Core)
+	}
+	return fmt.Sprintf("%x", h.Sum64())
+}
+
+// deviceLogName is the name of the log of the device, beside that of the host.
+func deviceLogName() string { return fmt.Sprintf("device.%d.log", os.Getpid()) }
+
+// deviceLines say what the orchestrator did, in µs and in cycles of the counter.
+func deviceLines(inv uint64, thread int, r *tmr.Report, chip *sim.Chip) (lines []string) {
+	head := fmt.Sprintf("thread=%d inv=%d", thread, inv)
+	µs := func(t sim.Time) float64 { return float64(t) / 1e3 }
+	orch := r.Phases[tmr.Orch]
+	cost := orch.End - orch.Start
+	lines = append(lines, fmt.Sprintf("%s submits=%d tasks=%d", head, r.Submits, r.Tasks))
+	for s, total := range r.Steps {
+		if total.N > 0 {
+			lines = append(lines, fmt.Sprintf("%s step=%v total=%.3fus count=%d mean=%.3fus share=%.1f%%",
+				head, tmr.Step(s), µs(total.Time), total.N, µs(total.Time)/float64(total.N), 100*float64(total.Time)/float64(max(cost, 1))))
+		}
+	}
+	return append(lines, fmt.Sprintf("%s orch_start=%d orch_end=%d orch_cost=%.3fus", head, chip.Counter(orch.Start), chip.Counter(orch.End), µs(cost)))
+}
+
+// writeDeviceLog adds lines to the log of the device; without a directory they go to
+// the host's log.
+func writeDeviceLog(prefix string, log *hostlog.Log, lines []string) (path string, err error) {
+	if !log.Enabled(hostlog.Timing) {
+		return "", nil
+	}
+	if prefix == "" {
+		for _, line := range lines {
+			log.Message(hostlog.Timing, "aicpu_orchestrator", "%s", line)
+		}
+		return "", nil
+	}
+	path = filepath.Join(prefix, deviceLogName())
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return path, err
+	}
+	for _, line := range lines {
+		fmt.Fprintf(f, "[TIMING] aicpu_orchestrator: %s\n", line)
+	}
+	return path, f.Close()
+}
