@@ -2,13 +2,15 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"swimlane/internal/console"
+	"swimlane/internal/convert"
 )
 
 // newConverterAlias answers to the ecosystem's tool name with that tool's
 // options and words (spec/converter.md §8).
-func newConverterAlias(e *env) *cobra.Command {
-	o := &convertOptions{alias: true}
-	o.mayLackDeps, o.stdin = true, e.stdin // a missing graph is a warning (spec/converter.md §8.3)
+func newConverterAlias(e *console.Env) *cobra.Command {
+	o := &convert.Options{Alias: true}
 	cmd := &cobra.Command{
 		Use:   "swimlane_converter [CAPTURE]",
 		Short: "The former name of swimlane convert, for scripts",
@@ -18,12 +20,10 @@ that holds one; without it the newest outputs/*/chip_swimlane_records.json is
 taken.`,
 		Example: `  swimlane_converter
   swimlane_converter chip_swimlane_records.json -o trace.json --overhead`,
-		Args:          atMostOne("CAPTURE"),
-		SilenceUsage:  true,
-		SilenceErrors: true,
 	}
-	o.flags(cmd)
-	cmd.SetFlagErrorFunc(flagError)
-	cmd.RunE = runE(func(cmd *cobra.Command, args []string) error { return convert(cmd.Context(), e, o, args) })
+	o.Flags(cmd)
+	cmd.RunE = console.RunE(func(cmd *cobra.Command, args []string) error {
+		return convert.Run(cmd.Context(), e, o, console.First(args))
+	})
 	return cmd
 }

@@ -11,75 +11,77 @@ import (
 	"github.com/spf13/cobra"
 
 	"swimlane/capture"
+	"swimlane/internal/console"
+	"swimlane/internal/convert"
 	"swimlane/internal/draw"
 	"swimlane/timeline"
 )
 
 // formOptions say in which form read writes a capture.
 type formOptions struct {
-	as, runtime *choice
+	as, runtime *console.Choice
 	wanted      bool // a records file, not the model
 }
 
 const asModel = "model"
 
 func (o *formOptions) flags(cmd *cobra.Command) {
-	o.as = choose(cmd, "as", "what to print: the model, or the capture in one of two forms of records file",
+	o.as = console.Choose(cmd, "as", "what to print: the model, or the capture in one of two forms of records file",
 		append([]string{asModel}, capture.FormNames...)...)
-	o.runtime = option(cmd, "runtime", "NAME", "with --as newest: "+orList([]string{capture.RuntimeHBG, capture.RuntimeTMR})+", if the capture does not say which",
+	o.runtime = console.Option(cmd, "runtime", "NAME", "with --as newest: "+console.OrList([]string{capture.RuntimeHBG, capture.RuntimeTMR})+", if the capture does not say which",
 		capture.RuntimeHBG, capture.RuntimeTMR)
 }
 
 // check refuses options that make no sense together.
 func (o *formOptions) check(cmd *cobra.Command) error {
-	o.wanted = o.as.value != asModel
+	o.wanted = o.as.Value != asModel
 	if cmd.Flags().Changed("runtime") && !o.wanted {
-		return usageError{errors.New("--runtime goes with --as: say which form the capture is to have")}
+		return console.Usagef("--runtime goes with --as: say which form the capture is to have")
 	}
 	return nil
 }
 
 // convert prepares the capture to be written in the form, if that loses nothing.
-func (o *formOptions) convert(e *env, l *loaded) (*capture.Conversion, error) {
-	form, _ := capture.ParseForm(o.as.value)
-	runtime := o.runtime.value
-	if runtime == "" && capture.OwnRuntime(l.original) == "" {
-		runtime = l.runtime
+func (o *formOptions) convert(e *console.Env, c *convert.Capture) (*capture.Conversion, error) {
+	form, _ := capture.ParseForm(o.as.Value)
+	runtime := o.runtime.Value
+	if runtime == "" && capture.OwnRuntime(c.Original) == "" {
+		runtime = c.Runtime
 	}
-	conv, err := capture.Convert(l.original, form, runtime)
+	conv, err := capture.Convert(c.Original, form, runtime)
 	if errors.Is(err, capture.ErrNoRuntime) {
-		name := strings.Join(o.runtime.of, " or --runtime ")
-		if shown, why := capture.ShownRuntime(l.original); shown != "" {
+		name := strings.Join(o.runtime.Of, " or --runtime ")
+		if shown, why := capture.ShownRuntime(c.Original); shown != "" {
 			name = fmt.Sprintf("%s (it has %s)", shown, why)
 		}
-		return nil, usageError{fmt.Errorf("%s does not name its runtime, which --as %s writes, because it says how task ids are built: name it with --runtime %s",
-			l.records, form, name)}
+		return nil, console.Usagef("%s does not name its runtime, which --as %s writes, because it says how task ids are built: name it with --runtime %s",
+			c.Records, form, name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	lost := conv.Lost()
-	moved, err := l.moved(conv)
+	elsewhere, err := moved(c, conv)
 	if err != nil {
 		return nil, err
 	}
-	if lost = append(lost, moved...); len(lost) > 0 {
-		return nil, fmt.Errorf("%s cannot be written as %s, which would lose:\n  - %s", l.records, form, strings.Join(lost, "\n  - "))
+	if lost = append(lost, elsewhere...); len(lost) > 0 {
+		return nil, fmt.Errorf("%s cannot be written as %s, which would lose:\n  - %s", c.Records, form, strings.Join(lost, "\n  - "))
 	}
 	for _, n := range conv.Notes() {
-		fmt.Fprintln(e.stderr, "Note: "+n)
+		fmt.Fprintln(e.Stderr, "Note: "+n)
 	}
 	return conv, nil
 }
 
 // moved says what the rules of another form would put elsewhere in the picture,
 // and what the graph would no longer mean.
-func (l *loaded) moved(conv *capture.Conversion) (out []string, err error) {
+func moved(c *convert.Capture, conv *capture.Conversion) (out []string, err error) {
 	then, err := timeline.Join(conv.Records())
 	if err != nil {
 		return nil, err
 	}
-	now := l.timeline
+	now := c.Timeline
 	names := draw.ThreadNames(now)
 	for n := range now.Streams {
 		a, b := &now.Streams[n], &then.Streams[n]
@@ -93,12 +95,12 @@ func (l *loaded) moved(conv *capture.Conversion) (out []string, err error) {
 			out = append(out, fmt.Sprintf("the role of %s, which decides where the ready queues are sampled", names[n]))
 		}
 	}
-	if l.graph == nil {
+	if c.Graph == nil {
 		return out, nil
 	}
 	renamed := 0
-	for n := range int32(l.graph.Nodes()) {
-		if id := l.graph.ID(n); conv.Renames(id) || !conv.Holds(id) {
+	for n := range int32(c.Graph.Nodes()) {
+		if id := c.Graph.ID(n); conv.Renames(id) || !conv.Holds(id) {
 			renamed++
 		}
 	}
@@ -108,16 +110,16 @@ func (l *loaded) moved(conv *capture.Conversion) (out []string, err error) {
 			them = "it"
 		}
 		out = append(out, fmt.Sprintf("%s of the graph: %s numbers %s as the capture does now, and a graph cannot be written in another form (without it: swimlane read - --as … < %s)",
-			count(int64(renamed), "task"), l.deps, them, l.records))
+			console.Count(int64(renamed), "task"), c.Deps, them, c.Records))
 	}
 	return out, nil
 }
 
 // noteCompanions says which files lie beside the capture that would be looked
 // for beside its copy.
-func (l *loaded) noteCompanions(w io.Writer, place string) {
-	here := filepath.Dir(l.records)
-	if there := filepath.Dir(place); place == toStdout || l.fromStdin() || there == here {
+func noteCompanions(w io.Writer, c *convert.Capture, place string) {
+	here := filepath.Dir(c.Records)
+	if there := filepath.Dir(place); place == console.Standard || c.FromStdin() || there == here {
 		return
 	}
 	var beside []string

@@ -12,10 +12,11 @@ import (
 
 	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
+	"swimlane/internal/console"
 	"swimlane/internal/trace/check"
 )
 
-func newCheck(e *env) *cobra.Command {
+func newCheck(e *console.Env) *cobra.Command {
 	notes := false
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
@@ -41,21 +42,21 @@ read as a trace, 0 otherwise.`,
 			}
 			return nil
 		},
-		RunE: runE(func(_ *cobra.Command, args []string) error {
+		RunE: console.RunE(func(_ *cobra.Command, args []string) error {
 			clean := true
 			for _, file := range args {
 				r, err := checkFile(e, file)
 				if err != nil {
 					// The others are worth a look all the same.
-					fmt.Fprintln(e.stderr, "Error: "+err.Error())
+					fmt.Fprintln(e.Stderr, "Error: "+err.Error())
 					clean = false
 					continue
 				}
-				printReport(e.stdout, file, r, notes)
+				printReport(e.Stdout, file, r, notes)
 				clean = clean && r.Clean()
 			}
 			if !clean {
-				return errSilent
+				return console.ErrSilent
 			}
 			return nil
 		}),
@@ -67,9 +68,9 @@ read as a trace, 0 otherwise.`,
 // notFound is what all commands say of an input that is not there.
 const notFound = "Input file not found: "
 
-func checkFile(e *env, file string) (*check.Report, error) {
-	if file == "-" {
-		r, err := check.JSON(e.stdin)
+func checkFile(e *console.Env, file string) (*check.Report, error) {
+	if file == console.Standard {
+		r, err := check.JSON(e.Stdin)
 		if err != nil {
 			err = fmt.Errorf("standard input: %w", err)
 		}
@@ -79,7 +80,7 @@ func checkFile(e *env, file string) (*check.Report, error) {
 		return nil, fmt.Errorf("%s is a directory, expected a trace file", file)
 	}
 	r, err := check.File(file)
-	text, isPath := pathText(err)
+	text, isPath := console.PathText(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New(notFound + file)
@@ -110,17 +111,17 @@ func printReport(w io.Writer, file string, r *check.Report, notes bool) {
 	}
 	processes := "1 process"
 	if r.Processes != 1 {
-		processes = thousands(r.Processes) + " processes"
+		processes = console.Thousands(r.Processes) + " processes"
 	}
-	fmt.Fprintf(w, "%s: %s\n  %s: %s, %s, %s, %s; %s in %s\n", file, verdict, count(r.Events, "event"), count(r.Slices, "slice"),
-		count(r.Flows, "arrow end"), count(r.Counters, "counter sample"), count(r.Metadata, "name"), count(r.Lanes, "lane"), processes)
+	fmt.Fprintf(w, "%s: %s\n  %s: %s, %s, %s, %s; %s in %s\n", file, verdict, console.Count(r.Events, "event"), console.Count(r.Slices, "slice"),
+		console.Count(r.Flows, "arrow end"), console.Count(r.Counters, "counter sample"), console.Count(r.Metadata, "name"), console.Count(r.Lanes, "lane"), processes)
 	hidden := 0
 	for _, f := range r.Findings {
 		if f.Severity == check.Note && !notes {
 			hidden++
 			continue
 		}
-		fmt.Fprintf(w, "  %-5s %s ×%s: %s\n", f.Severity, f.Rule, thousands(f.Count), f.Explain)
+		fmt.Fprintf(w, "  %-5s %s ×%s: %s\n", f.Severity, f.Rule, console.Thousands(f.Count), f.Explain)
 		for _, x := range f.Examples {
 			fmt.Fprintf(w, "        %s\n", stats.Printable(x))
 		}

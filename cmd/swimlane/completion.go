@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
+
+	"swimlane/internal/console"
 
 	"github.com/spf13/cobra"
 )
 
-func newCompletion(e *env) *cobra.Command {
+func newCompletion(e *console.Env) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
@@ -18,22 +21,22 @@ func newCompletion(e *env) *cobra.Command {
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("found %d arguments, expected one shell: %s", len(args), orList(shells))
+				return fmt.Errorf("found %d arguments, expected one shell: %s", len(args), console.OrList(shells))
 			}
-			if err := (&choice{of: shells}).Set(args[0]); err != nil {
-				return fmt.Errorf("unknown shell %q: expected %s", args[0], orList(shells))
+			if !slices.Contains(shells, args[0]) {
+				return fmt.Errorf("unknown shell %q: expected %s", args[0], console.OrList(shells))
 			}
 			return nil
 		},
-		RunE: runE(func(cmd *cobra.Command, args []string) error {
+		RunE: console.RunE(func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(e.stdout, true)
+				return root.GenBashCompletionV2(e.Stdout, true)
 			case "zsh":
-				return root.GenZshCompletion(e.stdout)
+				return root.GenZshCompletion(e.Stdout)
 			default:
-				return root.GenFishCompletion(e.stdout, true)
+				return root.GenFishCompletion(e.Stdout, true)
 			}
 		}),
 	}

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"swimlane/internal/draw"
 	"swimlane/internal/parity"
-	"swimlane/trace/chrome"
 )
 
 // What went wrong in other tools: ../shared/design/field-reports.md, by number.
@@ -95,36 +93,6 @@ func TestField64Outputs(t *testing.T) {
 					}
 				}
 			})
-		}
-	}
-}
-
-// TestField76TooLarge: beyond 500 MB, and only there, the summary says what to do instead.
-func TestField76TooLarge(t *testing.T) {
-	o := &convertOptions{}
-	l, err := find(writeCapture(t, 3, 1), &o.inputOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.read(&o.inputOptions, newProgress(io.Discard), false); err != nil {
-		t.Fatal(err)
-	}
-	pic, err := draw.New(l.timeline, draw.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for bytes, want := range map[int64]bool{1: false, 500_000_000: false, 500_000_001: true, 3_600_000_000: true} {
-		var b strings.Builder
-		if err := (&summary{o, l, pic, nil, "big.json", chrome.Counts{Bytes: bytes}, bytes}).print(&b); err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range []string{"A browser holds about 2 GB", "trace_processor server http big.json", "--from/--to", "--lane", "--no-flows"} {
-			if strings.Contains(b.String(), part) != want {
-				t.Errorf("%d bytes: said %q: %v, want %v\n%s", bytes, part, !want, want, b.String())
-			}
-		}
-		if !strings.Contains(b.String(), size(bytes)) {
-			t.Errorf("%d bytes: the size is not said\n%s", bytes, b.String())
 		}
 	}
 }

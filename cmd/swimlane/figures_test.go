@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"swimlane/internal/console"
 	"swimlane/internal/parity"
 )
 
@@ -66,7 +67,7 @@ func compareFigures(t *testing.T, dir, reference string) {
 func stdoutOf(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+	if code := run(context.Background(), console.New(strings.NewReader(""), &stdout, &stderr), args); code != 0 {
 		t.Fatalf("swimlane %s: exit %d\n%s", strings.Join(args, " "), code, stderr.String())
 	}
 	return stdout.String()

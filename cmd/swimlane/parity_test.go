@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"swimlane/internal/console"
 	"swimlane/internal/parity"
 	"swimlane/internal/trace/check"
 )
@@ -58,7 +59,7 @@ func (c parityCase) run(t *testing.T) {
 	out := filepath.Join(dir, "out.json")
 	args := append([]string{"convert", filepath.Join(dir, c.input), "-o", out}, c.flags...)
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+	if code := run(context.Background(), console.New(strings.NewReader(""), &stdout, &stderr), args); code != 0 {
 		t.Fatalf("swimlane %s: exit %d\n%s", strings.Join(args, " "), code, stderr.String())
 	}
 	ref, err := parity.ReadFile(filepath.Join(c.dir, "reference", c.reference))
@@ -220,7 +221,7 @@ func TestEdgeCases(t *testing.T) {
 			t.Chdir(work)
 			args := append([]string{"swimlane_converter"}, want.args...)
 			var stdout, stderr bytes.Buffer
-			code := run(context.Background(), args, strings.NewReader(""), &stdout, &stderr)
+			code := run(context.Background(), console.New(strings.NewReader(""), &stdout, &stderr), args)
 			if code != want.exit {
 				t.Errorf("exit %d, want %d", code, want.exit)
 			}

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"swimlane/internal/console"
+	"swimlane/internal/convert"
 	"swimlane/internal/draw"
 	"swimlane/internal/model"
 )
 
-func newRead(e *env) *cobra.Command {
-	o := &inputOptions{nameless: true, stdin: e.stdin}
+func newRead(e *console.Env) *cobra.Command {
+	o := &convert.Input{Nameless: true, Extras: true}
 	var as formOptions
-	place := toStdout
+	place := console.Standard
 	cmd := &cobra.Command{
 		Use:   "read [CAPTURE]",
 		Short: "Print the joined model of a capture as JSON, for scripts",
@@ -34,64 +34,40 @@ what is read and found goes to the standard error.`,
 		Example: `  swimlane read | jq '[.tasks[].duration_us] | add'
   swimlane read chip_swimlane_records.json -o model.json
   swimlane read chip_swimlane_records.json --as gs -o older/chip_swimlane_records.json`,
-		Args: atMostOne("CAPTURE"),
 	}
-	o.namelessFlags(cmd)
-	o.orderFlag(cmd)
-	cmd.Flags().VarP(file(&place), "output", "o", "output FILE, - for standard output")
+	o.Flags(cmd)
+	cmd.Flags().VarP(console.File(&place), "output", "o", "output FILE, - for standard output")
 	cmd.MarkFlagFilename("output", "json", "gz")
 	as.flags(cmd)
-	cmd.RunE = runE(func(_ *cobra.Command, args []string) error {
+	cmd.RunE = console.RunE(func(_ *cobra.Command, args []string) error {
 		if err := as.check(cmd); err != nil {
 			return err
 		}
-		o.keepRecords = as.wanted
-		l, err := find(first(args), o)
+		o.KeepRecords = as.wanted
+		c, err := convert.Find(console.First(args), o)
 		if err != nil {
 			return err
 		}
-		out, err := e.create(place, l.inputs)
+		out, err := c.Create(e, place)
 		if err != nil {
-			return l.notOver(err)
+			return err
 		}
-		defer out.discard()
-		if err := l.show(e, o, true); err != nil {
+		defer out.Discard()
+		if err := c.Read(e); err != nil {
 			return err
 		}
 		if as.wanted {
-			conv, err := as.convert(e, l)
+			conv, err := as.convert(e, c)
 			if err != nil {
 				return err
 			}
-			if err := out.close(conv.Write(out)); err != nil {
+			if err := out.Close(conv.Write(out)); err != nil {
 				return err
 			}
-			l.noteCompanions(e.stderr, place)
+			noteCompanions(e.Stderr, c, place)
 			return nil
 		}
-		return out.close(model.Write(out, l.timeline, draw.Metadata(l.timeline)))
+		return out.Close(model.Write(out, c.Timeline, draw.Metadata(c.Timeline)))
 	})
 	return cmd
-}
-
-// show reads a capture for a command whose standard output is for scripts: all
-// words go to the standard error.
-func (l *loaded) show(e *env, o *inputOptions, extras bool) error {
-	v := newVerbose(e.stderr, o.verbose)
-	p := newProgress(e.stderr)
-	defer p.done()
-	v.input(l)
-	if l.auto && !v.on {
-		fmt.Fprintln(e.stderr, "Reading "+l.records)
-	}
-	if err := l.read(o, p, extras); err != nil {
-		return err
-	}
-	if !o.keepRecords { // a records file names no functions
-		l.warnFunctionless()
-	}
-	p.done()
-	v.capture(l)
-	l.printWarnings(e.stderr)
-	return nil
 }

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/spf13/cobra"
+
+	"swimlane/internal/console"
 )
 
 // aliases are names of the ecosystem's tools that scripts may go on using.
 var aliases = []string{"swimlane_converter"}
 
-func newRoot(e *env) *cobra.Command {
+func newRoot(e *console.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "swimlane",
 		Short: "See where the time of an Ascend NPU task graph goes",
@@ -26,18 +31,15 @@ The exit code is 0 on success, 1 if an input cannot be used, 2 for a wrong call.
 		Example: `  swimlane convert                                     # newest capture below outputs/
   swimlane convert outputs/TestPA_basic_20260416_151301
   swimlane stats chip_swimlane_records.json --format csv`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
+		Args: knownCommand,
 	}
 	showVersion := root.Flags().BoolP("version", "v", false, "version for swimlane")
-	root.RunE = runE(func(cmd *cobra.Command, _ []string) error {
+	root.RunE = console.RunE(func(cmd *cobra.Command, _ []string) error {
 		if *showVersion {
 			return printVersion(e)
 		}
 		return cmd.Help()
 	})
-	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newConvert(e), newStats(e), newRead(e), newCheck(e), newVersion(e), newCompletion(e))
@@ -63,22 +65,23 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// runE wraps a command's work: what fails inside is a failed input, unless it says otherwise.
-func runE(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := noEmptyFlags(cmd); err != nil {
-			return err
-		}
-		if err := work(cmd, args); err != nil {
-			return failure{err}
-		}
+// knownCommand refuses what is no command, with the commands there are.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
 		return nil
 	}
-}
-
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
+	var known []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
 	}
-	return args[0]
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", near[0])
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		hint = fmt.Sprintf("; did you mean '%s convert %s'?", cmd.CommandPath(), args[0])
+	}
+	return fmt.Errorf("unknown command %q: expected %s%s", args[0], console.OrList(known), hint)
 }

@@ -4,11 +4,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"swimlane/internal/analysis/stats"
+	"swimlane/internal/console"
+	"swimlane/internal/convert"
 	"swimlane/internal/draw"
 )
 
-func newStats(e *env) *cobra.Command {
-	o := &inputOptions{stdin: e.stdin}
+func newStats(e *console.Env) *cobra.Command {
+	o := &convert.Input{}
 	cmd := &cobra.Command{
 		Use:   "stats [CAPTURE]",
 		Short: "Print the times of a capture per function",
@@ -22,27 +24,25 @@ convert takes. With --verbose, what is read and found goes to the standard error
 		Example: `  swimlane stats
   swimlane stats outputs/TestPA_basic_20260416_151301 --format json | jq .span_us
   swimlane stats chip_swimlane_records.json --format csv > times.csv`,
-		Args: atMostOne("CAPTURE"),
 	}
-	o.flags(cmd)
-	o.orderFlag(cmd)
-	format := choose(cmd, "format", "form of the output", "text", "json", "csv")
-	cmd.RunE = runE(func(_ *cobra.Command, args []string) error {
-		l, err := find(first(args), o)
+	o.Flags(cmd)
+	format := console.Choose(cmd, "format", "form of the output", "text", "json", "csv")
+	cmd.RunE = console.RunE(func(_ *cobra.Command, args []string) error {
+		c, err := convert.Find(console.First(args), o)
 		if err != nil {
 			return err
 		}
-		if err := l.show(e, o, false); err != nil {
+		if err := c.Read(e); err != nil {
 			return err
 		}
-		table := stats.Compute(l.timeline, l.names.Map, draw.ThreadNames(l.timeline))
-		switch format.value {
+		table := stats.Compute(c.Timeline, c.Names.Map, draw.ThreadNames(c.Timeline))
+		switch format.Value {
 		case "json":
-			return table.JSON(e.stdout)
+			return table.JSON(e.Stdout)
 		case "csv":
-			return table.CSV(e.stdout)
+			return table.CSV(e.Stdout)
 		default:
-			return table.Text(e.stdout)
+			return table.Text(e.Stdout)
 		}
 	})
 	return cmd

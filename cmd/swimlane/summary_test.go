@@ -41,6 +41,9 @@ func writeCapture(t *testing.T, functions, threads int) string {
 	return dir
 }
 
+// screen is how many lines a summary may have.
+const screen = 40
+
 // TestSummaryFitsScreen: 40 lines, whatever the number of functions and threads.
 // The functions that leave no room are counted.
 func TestSummaryFitsScreen(t *testing.T) {
@@ -97,29 +100,6 @@ func TestSummaryOfCaptures(t *testing.T) {
 		out := stdoutOf(t, "convert", records, "-o", os.DevNull)
 		if lines := strings.Count(out, "\n"); lines > screen {
 			t.Errorf("%s: %d lines\n%s", records, lines, out)
-		}
-	}
-}
-
-func TestWrap(t *testing.T) {
-	got := strings.Join(wrap([]string{"one", "two", "three", "a long one"}, 10), "|")
-	if want := "one, two,|three,|a long one"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := wrap(nil, 10); got != nil {
-		t.Errorf("%q, want nothing", got)
-	}
-}
-
-func TestCountText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-	for n, want := range map[int64]string{999: "999 bytes", 1500: "1.5 kB", 2_500_000: "2.5 MB", 3_570_123_594: "3.6 GB"} {
-		if got := size(n); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -5,22 +5,25 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
+
+	"swimlane/internal/console"
 
 	"github.com/spf13/cobra"
 )
 
-func newVersion(e *env) *cobra.Command {
+func newVersion(e *console.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of this binary",
 		Example: `  swimlane version`,
-		Args:    noArguments,
-		RunE:    runE(func(*cobra.Command, []string) error { return printVersion(e) }),
+		Args:    console.NoArguments,
+		RunE:    console.RunE(func(*cobra.Command, []string) error { return printVersion(e) }),
 	}
 }
 
-func printVersion(e *env) error {
-	_, err := io.WriteString(e.stdout, versionText())
+func printVersion(e *console.Env) error {
+	_, err := io.WriteString(e.Stdout, versionText())
 	return err
 }
 
@@ -52,4 +55,13 @@ func version() string {
 		return "development"
 	}
 	return rev + dirty
+}
+
+// aloneVersion refuses arguments behind -v or --version: before a command the
+// flag would be taken for --verbose, which stands behind it.
+func aloneVersion(args []string) error {
+	if len(args) > 1 && (args[0] == "-v" || args[0] == "--version") {
+		return fmt.Errorf("%s prints the version and goes with nothing else: found %s; --verbose stands behind the command", args[0], strings.Join(args[1:], " "))
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"strings"
@@ -29,22 +29,22 @@ func (s *screenText) text() string {
 // one has begun.
 func TestStagesFollowEachOther(t *testing.T) {
 	var out screenText
-	p := &progress{w: &out, started: time.Now().Add(-time.Minute)}
-	p.stage("reading", 0)
-	p.part()(100)
+	p := &Progress{w: &out, started: time.Now().Add(-time.Minute)}
+	p.Stage("reading", 0)
+	p.Part()(100)
 	if !strings.Contains(out.text(), "reading") {
 		t.Fatalf("nothing is shown: %q", out.text())
 	}
-	p.stage("writing", 100)
+	p.Stage("writing", 100)
 	before := len(out.text())
 	p.drawn = time.Time{}
-	p.part()(50)
+	p.Part()(50)
 	time.Sleep(350 * time.Millisecond) // spinners turn every 100 ms
 	after := out.text()[before:]
 	if strings.Contains(after, "reading") || !strings.Contains(after, "writing") {
 		t.Errorf("behind the next stage's begin: %q", after)
 	}
-	p.done()
+	p.Done()
 	before = len(out.text())
 	time.Sleep(250 * time.Millisecond)
 	if rest := out.text()[before:]; rest != "" {

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"errors"
@@ -9,15 +9,16 @@ import (
 
 	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
+	"swimlane/internal/console"
 )
 
-func (l *loaded) warn(code string, n int64, format string, args ...any) {
-	l.warnings = append(l.warnings, capture.Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
+func (c *Capture) warn(code string, n int64, format string, args ...any) {
+	c.warnings = append(c.warnings, capture.Warning{Code: code, Count: n, Text: fmt.Sprintf(format, args...)})
 }
 
 // depsWarnings says what is wrong with the graph (spec/records.md §5.2). What
 // its absence means differs between the commands.
-func (l *loaded) depsWarnings(o *inputOptions, deps *capture.Deps, err error) {
+func (c *Capture) depsWarnings(deps *capture.Deps, err error) {
 	switch {
 	case err != nil:
 		// Without the path, which the warning names itself.
@@ -27,53 +28,53 @@ func (l *loaded) depsWarnings(o *inputOptions, deps *capture.Deps, err error) {
 			if e.Hint != "" {
 				err = errors.New(e.Text + "; " + e.Hint)
 			}
-		} else if text, ok := pathText(err); ok {
+		} else if text, ok := console.PathText(err); ok {
 			err = errors.New(text)
 		}
-		l.warn("deps-unreadable", 1, "failed to read %s: %v", l.deps, err)
-	case deps == nil && o.depsJSON != "":
-		l.warn("deps-missing", 1, "--deps-json names %s, which does not exist", l.deps)
+		c.warn("deps-unreadable", 1, "failed to read %s: %v", c.Deps, err)
+	case deps == nil && c.in.DepsJSON != "":
+		c.warn("deps-missing", 1, "--deps-json names %s, which does not exist", c.Deps)
 	case deps != nil && deps.NoEdges:
-		l.warn("deps-without-edges", 1, "%s has no 'edges' array", l.deps)
+		c.warn("deps-without-edges", 1, "%s has no 'edges' array", c.Deps)
 	case deps != nil && deps.Skipped > 0:
-		l.warn("deps-edges-skipped", deps.Skipped, "%s has %d edge(s) without two task ids; they were skipped", l.deps, deps.Skipped)
+		c.warn("deps-edges-skipped", deps.Skipped, "%s has %d edge(s) without two task ids; they were skipped", c.Deps, deps.Skipped)
 	}
 }
 
 // warnFunctionless says why figures stand under no function.
-func (l *loaded) warnFunctionless() {
-	if !l.hasDeps && !l.foreign && l.timeline.Rows.Len() > 0 {
-		l.warn("no-deps", 1, "%s; which function a task ran is unknown, so all are -1. "+
-			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to tell them apart.", l.noDeps())
+func (c *Capture) warnFunctionless() {
+	if !c.hasDeps && !c.foreign && c.Timeline.Rows.Len() > 0 {
+		c.warn("no-deps", 1, "%s; which function a task ran is unknown, so all are -1. "+
+			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to tell them apart.", c.noDeps())
 	}
 }
 
 // warnArrowless says what a picture without a graph lacks (spec/converter.md §8.3).
-func (l *loaded) warnArrowless() {
-	if !l.edges && !l.foreign {
-		l.warn("no-deps", 1, "%s; Perfetto trace will have no dependency arrows. "+
-			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to add them.", l.noDeps())
+func (c *Capture) warnArrowless() {
+	if !c.edges && !c.foreign {
+		c.warn("no-deps", 1, "%s; Perfetto trace will have no dependency arrows. "+
+			"Run a dep_gen capture (--enable-dep-gen) and pass --deps-json <path> to add them.", c.noDeps())
 	}
 }
 
 // noDeps says that there is no graph.
-func (l *loaded) noDeps() string {
-	if l.deps == "" {
+func (c *Capture) noDeps() string {
+	if c.Deps == "" {
 		return "no deps.json beside " + standardInput
 	}
-	return "no usable deps.json at " + l.deps
+	return "no usable deps.json at " + c.Deps
 }
 
 // warnPassedOver names newer captures that the automatic choice does not take.
-func (l *loaded) warnPassedOver() {
-	if !l.auto {
+func (c *Capture) warnPassedOver() {
+	if !c.auto {
 		return
 	}
-	for _, p := range capture.PassedOver(l.records) {
+	for _, p := range capture.PassedOver(c.Records) {
 		if p.Retained {
-			l.warn("retained-passed-over", 1, "a newer retained run was passed over: %s; name its records file, as %s", p.Run, p.Path)
+			c.warn("retained-passed-over", 1, "a newer retained run was passed over: %s; name its records file, as %s", p.Run, p.Path)
 		} else {
-			l.warn("ranks-passed-over", 1, "a newer capture of several ranks was passed over: %s; name one rank's records file, as %s", p.Run, p.Path)
+			c.warn("ranks-passed-over", 1, "a newer capture of several ranks was passed over: %s; name one rank's records file, as %s", p.Run, p.Path)
 		}
 	}
 }
@@ -82,9 +83,9 @@ func (l *loaded) warnPassedOver() {
 // tasks of the capture, or the capture has few of its tasks. Low ids are in every
 // graph, so one of the two is not enough. Tasks that were expanded from a graph
 // task are in no file.
-func (l *loaded) warnForeignGraph() {
-	t := l.timeline
-	if l.graph == nil {
+func (c *Capture) warnForeignGraph() {
+	t := c.Timeline
+	if c.Graph == nil {
 		return
 	}
 	ids := t.Rec.Dialect.IDs
@@ -94,7 +95,7 @@ func (l *loaded) warnForeignGraph() {
 		if !ok {
 			return false
 		}
-		_, known := l.graph.Node(outer)
+		_, known := c.Graph.Node(outer)
 		return ids == capture.Spaces || prepared[outer] || len(t.Rec.Streams) == 0 && known
 	}
 	listed, all := 0, 0
@@ -108,41 +109,41 @@ func (l *loaded) warnForeignGraph() {
 		}
 	}
 	if 2*listed < all {
-		l.warn("graph-mismatch", 1, "deps.json at %s lists %s of the capture's %s; it may be the graph of another program",
-			l.deps, thousands(int64(listed)), count(int64(all), "task"))
+		c.warn("graph-mismatch", 1, "deps.json at %s lists %s of the capture's %s; it may be the graph of another program",
+			c.Deps, console.Thousands(int64(listed)), console.Count(int64(all), "task"))
 		return
 	}
 	if all == 0 || t.Rec.Loss.Declared || t.Unmatched > 0 {
 		return // tasks may be missing
 	}
-	if ran, kernels := l.kernelsRun(); 2*ran < kernels {
-		l.warn("graph-mismatch", 1, "the capture has %s of the %s with kernels in deps.json at %s; it may be the graph of another program",
-			thousands(int64(ran)), count(int64(kernels), "task"), l.deps)
+	if ran, kernels := c.kernelsRun(); 2*ran < kernels {
+		c.warn("graph-mismatch", 1, "the capture has %s of the %s with kernels in deps.json at %s; it may be the graph of another program",
+			console.Thousands(int64(ran)), console.Count(int64(kernels), "task"), c.Deps)
 	}
 }
 
 // kernelsRun counts the tasks of the graph that have kernels, and those of them
 // that are in the capture.
-func (l *loaded) kernelsRun() (ran, all int) {
-	here := make([]bool, l.graph.Nodes())
-	for _, n := range l.timeline.Tasks.Node {
+func (c *Capture) kernelsRun() (ran, all int) {
+	here := make([]bool, c.Graph.Nodes())
+	for _, n := range c.Timeline.Tasks.Node {
 		if n >= 0 {
 			here[n] = true
 		}
 	}
-	rec := l.timeline.Rec
+	rec := c.Timeline.Rec
 	for i := range rec.Streams { // a task that was skipped has a record and no row
 		p := &rec.Streams[i].Phases
 		for j, k := range p.Kind {
 			if rec.Kinds[k].Class == capture.Marker && p.Flags[j]&capture.HasTask != 0 {
-				if n, ok := l.graph.Node(p.Task[j]); ok {
+				if n, ok := c.Graph.Node(p.Task[j]); ok {
 					here[n] = true
 				}
 			}
 		}
 	}
 	for n := range int32(len(here)) {
-		k, ok := l.graph.Kernel(n)
+		k, ok := c.Graph.Kernel(n)
 		if !ok || max(k[0], k[1], k[2]) < 0 {
 			continue
 		}
@@ -168,13 +169,13 @@ func graphTasks(rec *capture.Records) map[uint64]bool {
 }
 
 // warnUnusedNames finds the names of another program.
-func (l *loaded) warnUnusedNames() {
-	m := l.names.Map
+func (c *Capture) warnUnusedNames() {
+	m := c.Names.Map
 	if m == nil {
 		return
 	}
 	functions := map[int32]bool{}
-	for _, f := range l.timeline.Rows.Func {
+	for _, f := range c.Timeline.Rows.Func {
 		if f < 0 || functions[f] {
 			continue
 		}
@@ -186,15 +187,15 @@ func (l *loaded) warnUnusedNames() {
 	switch n := len(functions); n {
 	case 0:
 	case 1:
-		l.warn("names-unused", 1, "%s does not name the only function of this capture", m.Source)
+		c.warn("names-unused", 1, "%s does not name the only function of this capture", m.Source)
 	default:
-		l.warn("names-unused", 1, "%s names none of the %s of this capture", m.Source, count(int64(n), "function"))
+		c.warn("names-unused", 1, "%s names none of the %s of this capture", m.Source, console.Count(int64(n), "function"))
 	}
 }
 
 // warnLosses repeats what the file itself says was lost.
-func (l *loaded) warnLosses() {
-	loss := &l.timeline.Rec.Loss
+func (c *Capture) warnLosses() {
+	loss := &c.Timeline.Rec.Loss
 	if !loss.Declared {
 		return
 	}
@@ -206,14 +207,14 @@ func (l *loaded) warnLosses() {
 	if len(parts) > 0 {
 		what = strings.Join(parts, ", ")
 	}
-	l.warn("records-lost", max(n, 1), "the capture is not complete: it says that it lost %s", what)
+	c.warn("records-lost", max(n, 1), "the capture is not complete: it says that it lost %s", what)
 }
 
 // declaredLosses are the parts of what a file says was lost, in words, and their sum.
 func declaredLosses(loss *capture.Loss) (parts []string, n int64) {
 	add := func(lost int64, what string) {
 		if lost > 0 {
-			parts = append(parts, count(lost, what))
+			parts = append(parts, console.Count(lost, what))
 			if n += lost; n < 0 { // counts come from a file
 				n = math.MaxInt64
 			}
@@ -226,7 +227,7 @@ func declaredLosses(loss *capture.Loss) (parts []string, n int64) {
 	}
 	const most = 8
 	if more := len(parts) - most; more > 0 {
-		parts = append(parts[:most], fmt.Sprintf("records of %s", count(int64(more), "more kind")))
+		parts = append(parts[:most], fmt.Sprintf("records of %s", console.Count(int64(more), "more kind")))
 	}
 	if !phases { // the collector counts those of the streams too
 		add(loss.Streams, "scheduler phase record")
@@ -241,8 +242,8 @@ func declaredLosses(loss *capture.Loss) (parts []string, n int64) {
 const skewNoticed = 100
 
 // warnSkew counts the rows whose times contradict each other.
-func (l *loaded) warnSkew() {
-	r, clock := &l.timeline.Rows, &l.timeline.Clock
+func (c *Capture) warnSkew() {
+	r, clock := &c.Timeline.Rows, &c.Timeline.Clock
 	late := func(first, then uint64) bool { return first > then && clock.Ns(first)-clock.Ns(then) >= skewNoticed }
 	n := int64(0)
 	for row := range r.Core {
@@ -256,16 +257,16 @@ func (l *loaded) warnSkew() {
 		if n == 1 {
 			was, they, received = "was", "before it ended", "after it was received"
 		}
-		l.warn("skewed-clocks", n, "%s %s dispatched %s or finished %s: the counters are skewed", count(n, "row"), was, received, they)
+		c.warn("skewed-clocks", n, "%s %s dispatched %s or finished %s: the counters are skewed", console.Count(n, "row"), was, received, they)
 	}
 }
 
 // functionless counts the rows without a function, where the graph names any.
-func (l *loaded) functionless() (n int64) {
-	if l.graph == nil || !l.graph.HasKernels() {
+func (c *Capture) functionless() (n int64) {
+	if c.Graph == nil || !c.Graph.HasKernels() {
 		return 0
 	}
-	for _, f := range l.timeline.Rows.Func {
+	for _, f := range c.Timeline.Rows.Func {
 		if f < 0 {
 			n++
 		}
@@ -274,9 +275,9 @@ func (l *loaded) functionless() (n int64) {
 }
 
 // printWarnings prints those that were not printed yet.
-func (l *loaded) printWarnings(w io.Writer) {
-	for _, x := range l.warnings[l.printed:] {
+func (c *Capture) printWarnings(w io.Writer) {
+	for _, x := range c.warnings[c.printed:] {
 		fmt.Fprintln(w, "Warning: "+x.Text)
 	}
-	l.printed = len(l.warnings)
+	c.printed = len(c.warnings)
 }

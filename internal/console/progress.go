@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"io"
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows a bar on a terminal once something takes longer than a second.
-type progress struct {
+// Progress shows a bar on a terminal once something takes longer than a second.
+type Progress struct {
 	w       io.Writer // nil: nothing is shown
 	started time.Time
 	mu      sync.Mutex
@@ -24,17 +24,17 @@ type progress struct {
 
 const showAfter = time.Second
 
-// newProgress shows progress on w if that is a terminal.
-func newProgress(w io.Writer) *progress {
-	p := &progress{started: time.Now()}
+// NewProgress shows progress on w if that is a terminal.
+func NewProgress(w io.Writer) *Progress {
+	p := &Progress{started: time.Now()}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.w = w
 	}
 	return p
 }
 
-// stage begins something of the given size; 0 if that is not known.
-func (p *progress) stage(name string, all int64) {
+// Stage begins something of the given size; 0 if that is not known.
+func (p *Progress) Stage(name string, all int64) {
 	if p.w == nil {
 		return
 	}
@@ -47,8 +47,8 @@ func (p *progress) stage(name string, all int64) {
 	}
 }
 
-// part returns a function that reports how much of one part of the stage is done.
-func (p *progress) part() func(int64) {
+// Part returns a function that reports how much of one part of the stage is done.
+func (p *Progress) Part() func(int64) {
 	if p.w == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (p *progress) part() func(int64) {
 	}
 }
 
-func (p *progress) show() {
+func (p *Progress) show() {
 	now := time.Now()
 	if now.Sub(p.started) < showAfter || now.Sub(p.drawn) < 100*time.Millisecond {
 		return
@@ -85,15 +85,15 @@ func (p *progress) show() {
 	p.bar.Set64(done)
 }
 
-func (p *progress) clear() {
+func (p *Progress) clear() {
 	if p.bar != nil {
 		p.bar.Clear()
 		p.bar = nil
 	}
 }
 
-// done removes the bar.
-func (p *progress) done() {
+// Done removes the bar.
+func (p *Progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
+	"swimlane/internal/console"
 	"swimlane/internal/draw"
 	"swimlane/trace"
 	"swimlane/trace/chrome"
@@ -20,8 +21,8 @@ const noArrows = "  Flow events: 0 (no deps.json — re-run dep_gen and pass --d
 
 // summary is what a conversion read, drew and lost.
 type summary struct {
-	o      *convertOptions
-	l      *loaded
+	o      *Options
+	c      *Capture
 	pic    *draw.Picture
 	left   *trace.Left // what was left out on request, nil if nothing was
 	output string
@@ -39,20 +40,20 @@ const screen = 40
 
 // print says it on one screen.
 func (s *summary) print(w io.Writer) error {
-	table := stats.Compute(s.l.timeline, s.l.names.Map, draw.ThreadNames(s.l.timeline))
-	if s.o.alias {
+	table := stats.Compute(s.c.Timeline, s.c.Names.Map, draw.ThreadNames(s.c.Timeline))
+	if s.o.Alias {
 		return s.printAlias(w, table)
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	where := s.output
-	if where == toStdout {
+	if where == console.Standard {
 		where = "the trace"
 	}
 	line("\n✓ Conversion complete")
-	line("  Input:  %s", s.l.records)
-	line("  Output: %s (%s: %s, %s, %s)", s.output, size(s.written),
-		count(s.counts.Slices, "slice"), count(s.counts.Flows, "arrow"), count(s.counts.Counters, "counter sample"))
+	line("  Input:  %s", s.c.Records)
+	line("  Output: %s (%s: %s, %s, %s)", s.output, console.Size(s.written),
+		console.Count(s.counts.Slices, "slice"), console.Count(s.counts.Flows, "arrow"), console.Count(s.counts.Counters, "counter sample"))
 	s.found(line, table)
 	if text := s.leftOut(); text != "" {
 		line("  Not drawn, as asked: %s", text)
@@ -75,7 +76,7 @@ func (s *summary) print(w io.Writer) error {
 // printAlias says it in the words that scripts know (spec/converter.md §8.3).
 func (s *summary) printAlias(w io.Writer, table *stats.Table) error {
 	if _, err := fmt.Fprintf(w, "\n✓ Conversion complete\n  Input:  %s\n  Output: %s\n\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s\n",
-		s.l.records, s.output, s.output); err != nil {
+		s.c.Records, s.output, s.output); err != nil {
 		return err
 	}
 	if err := table.Text(w); err != nil {
@@ -93,21 +94,21 @@ func (s *summary) found(line func(string, ...any), table *stats.Table) {
 		producer = "nobody"
 	}
 	line("  Level:  %d (%s), scheduler timing by %s", table.Level, stats.Caption(table.Level), producer)
-	if text := runs(s.l.timeline.Rec); text != "" {
+	if text := runs(s.c.Timeline.Rec); text != "" {
 		line("  Runs:   %s", text)
 	}
-	line("  Tasks:  %s in %s on %s%s%s; %s%s", thousands(int64(table.Tasks)), count(int64(table.Total.Count), "row"),
-		count(int64(table.Cores), "core"), spmd(r.SPMD), functionless(s.l.functionless()), count(int64(r.Lanes), "lane"), moved(r.Moved))
+	line("  Tasks:  %s in %s on %s%s%s; %s%s", console.Thousands(int64(table.Tasks)), console.Count(int64(table.Total.Count), "row"),
+		console.Count(int64(table.Cores), "core"), spmd(r.SPMD), functionless(s.c.functionless()), console.Count(int64(r.Lanes), "lane"), moved(r.Moved))
 	switch {
-	case s.l.edges:
-		line("  Arrows: %s of %s of the graph drawn%s%s", thousands(int64(r.Drawn)), count(int64(r.Edges), "edge"), s.undrawn(), violations(r))
-	case !s.o.verbose: // it was said above otherwise
+	case s.c.edges:
+		line("  Arrows: %s of %s of the graph drawn%s%s", console.Thousands(int64(r.Drawn)), console.Count(int64(r.Edges), "edge"), s.undrawn(), violations(r))
+	case !s.o.Verbose: // it was said above otherwise
 		line("%s", noArrows)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Unbound)) {
-		line("          %s left out: no bar lies where it would start or end%s", count(r.Unbound[name], name+" arrow"), noRecords(r.NoRecords))
+		line("          %s left out: no bar lies where it would start or end%s", console.Count(r.Unbound[name], name+" arrow"), noRecords(r.NoRecords))
 	}
-	line("  Lost:   %s%s", losses(s.l), marked(r.LossLanes))
+	line("  Lost:   %s%s", losses(s.c), marked(r.LossLanes))
 	if len(r.Legacy) > 0 {
 		line("  Skipped: records of old kinds, which are not drawn: %s", counts(r.Legacy))
 	}
@@ -136,14 +137,14 @@ func spmd(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s SPMD", thousands(int64(n)))
+	return fmt.Sprintf(", %s SPMD", console.Thousands(int64(n)))
 }
 
 func functionless(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s without function", count(n, "row"))
+	return fmt.Sprintf(", %s without function", console.Count(n, "row"))
 }
 
 func noRecords(threads []int) string {
@@ -169,7 +170,7 @@ func moved(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s moved to sub-lanes", count(int64(n), "overlapping bar"))
+	return fmt.Sprintf(", %s moved to sub-lanes", console.Count(int64(n), "overlapping bar"))
 }
 
 // runs names the runs of a file that holds several.
@@ -191,7 +192,7 @@ func runs(rec *capture.Records) string {
 		epochs = append(epochs, fmt.Sprint(r.Epoch))
 	}
 	if n := len(rec.Runs) - most; n > 0 {
-		epochs = append(epochs, fmt.Sprintf("%s more", thousands(int64(n))))
+		epochs = append(epochs, fmt.Sprintf("%s more", console.Thousands(int64(n))))
 	}
 	return fmt.Sprintf("%d (%s %s) on one axis; figures are of all together", len(rec.Runs), what, strings.Join(epochs, ", "))
 }
@@ -200,9 +201,9 @@ func runs(rec *capture.Records) string {
 func (s *summary) undrawn() (text string) {
 	r := &s.pic.Report
 	if n := int64(r.Edges - r.Drawn); n > 0 {
-		text = fmt.Sprintf(", %s without a bar at an end", thousands(n))
+		text = fmt.Sprintf(", %s without a bar at an end", console.Thousands(n))
 		if r.HiddenRows > 0 {
-			text = fmt.Sprintf(", %s not asked for or without a bar at an end", thousands(n))
+			text = fmt.Sprintf(", %s not asked for or without a bar at an end", console.Thousands(n))
 		}
 	}
 	if s.left != nil {
@@ -215,7 +216,7 @@ func marked(lanes int) string {
 	if lanes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; marked on %s, named … (lost)", count(int64(lanes), "lane"))
+	return fmt.Sprintf("; marked on %s, named … (lost)", console.Count(int64(lanes), "lane"))
 }
 
 func violations(r *draw.Report) string {
@@ -226,25 +227,25 @@ func violations(r *draw.Report) string {
 	if r.Violations == 1 {
 		violate = "violates"
 	}
-	s := fmt.Sprintf(", %s %s happens-before", thousands(r.Violations), violate)
+	s := fmt.Sprintf(", %s %s happens-before", console.Thousands(r.Violations), violate)
 	if r.Reversed > 0 {
-		s += fmt.Sprintf(" (%s drawn against their edge: the successor starts first)", thousands(r.Reversed))
+		s += fmt.Sprintf(" (%s drawn against their edge: the successor starts first)", console.Thousands(r.Reversed))
 	}
 	return s
 }
 
 // losses sums up what the file says was lost and what found no partner.
-func losses(l *loaded) string {
-	loss := &l.timeline.Rec.Loss
+func losses(c *Capture) string {
+	loss := &c.Timeline.Rec.Loss
 	parts, _ := declaredLosses(loss)
 	add := func(n int64, what, more string) {
 		if n > 0 {
-			parts = append(parts, count(n, what)+more)
+			parts = append(parts, console.Count(n, what)+more)
 		}
 	}
-	add(l.timeline.Unmatched, "scheduler row", " without kernel row")
-	add(l.timeline.Untimed, "kernel row", " without scheduler row")
-	add(l.timeline.SubmitGaps(), "submit record", " missing in their numbers")
+	add(c.Timeline.Unmatched, "scheduler row", " without kernel row")
+	add(c.Timeline.Untimed, "kernel row", " without scheduler row")
+	add(c.Timeline.SubmitGaps(), "submit record", " missing in their numbers")
 	if loss.Retained {
 		parts = append(parts, "what was not received of a retained run")
 	}
@@ -259,11 +260,11 @@ func losses(l *loaded) string {
 
 // warnings sums the warnings up by their short names.
 func (s *summary) warnings() string {
-	if len(s.l.warnings) == 0 {
+	if len(s.c.warnings) == 0 {
 		return "none"
 	}
 	byCode := map[string]int64{}
-	for _, w := range s.l.warnings {
+	for _, w := range s.c.warnings {
 		byCode[w.Code] += w.Count
 	}
 	return counts(byCode)
@@ -272,7 +273,7 @@ func (s *summary) warnings() string {
 func counts(of map[string]int64) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		parts = append(parts, fmt.Sprintf("%s ×%s", stats.Printable(name), thousands(of[name])))
+		parts = append(parts, fmt.Sprintf("%s ×%s", stats.Printable(name), console.Thousands(of[name])))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -291,33 +292,4 @@ func wrap(parts []string, width int) []string {
 		}
 	}
 	return out
-}
-
-// count is a number of things, in words.
-func count(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return thousands(n) + " " + thing
-}
-
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	default:
-		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-	}
 }

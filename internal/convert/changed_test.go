@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"os"
@@ -20,11 +20,11 @@ func TestGraphThatChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	l := &loaded{deps: path}
-	l.depsWarnings(&inputOptions{}, deps, err)
+	c := &Capture{Deps: path}
+	c.depsWarnings(deps, err)
 	want := capture.Warning{Code: "deps-unreadable", Count: 1, Text: "failed to read " + path +
 		": it changed while it was read (11 bytes at first, 2 now); it is still being written: read it when it is complete"}
-	if len(l.warnings) != 1 || l.warnings[0] != want {
-		t.Errorf("got %v, want %v", l.warnings, want)
+	if len(c.warnings) != 1 || c.warnings[0] != want {
+		t.Errorf("got %v, want %v", c.warnings, want)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
+	"swimlane/internal/console"
 	"swimlane/internal/draw"
 	"swimlane/internal/names"
 	"swimlane/timeline"
@@ -29,19 +30,19 @@ func (v *verbose) say(format string, args ...any) {
 }
 
 // input says what will be read.
-func (v *verbose) input(l *loaded) {
-	if l.auto {
-		v.say("Auto-selected latest file: %s", l.records)
+func (v *verbose) input(c *Capture) {
+	if c.auto {
+		v.say("Auto-selected latest file: %s", c.Records)
 	}
-	v.say("Reading performance data from: %s", l.records)
+	v.say("Reading performance data from: %s", c.Records)
 }
 
 // capture says what was read.
-func (v *verbose) capture(l *loaded) {
+func (v *verbose) capture(c *Capture) {
 	if !v.on {
 		return
 	}
-	t := l.timeline
+	t := c.Timeline
 	v.say("\n=== Performance Data ===")
 	v.say("  L2 perf level: %d", t.Rec.Level)
 	runtime := capture.OwnRuntime(t.Rec)
@@ -57,10 +58,10 @@ func (v *verbose) capture(l *loaded) {
 	}
 	v.say("")
 	v.records(t)
-	if !l.nameless {
-		v.names(l)
+	if !c.in.Nameless {
+		v.names(c)
 	}
-	v.graph(l)
+	v.graph(c)
 }
 
 // kernelSpan is the time from the first kernel start to the last end, in ns.
@@ -118,13 +119,13 @@ func orchestratorLanes(t *timeline.Timeline) []capture.Submits {
 }
 
 // names lists the function names and where they are from.
-func (v *verbose) names(l *loaded) {
-	m := l.names.Map
+func (v *verbose) names(c *Capture) {
+	m := c.Names.Map
 	if m == nil {
 		v.say("No func names")
 		return
 	}
-	switch l.names.How {
+	switch c.Names.How {
 	case names.FromFuncNames:
 		v.say("Loading func names from: %s", m.Source)
 	case names.FromKernelConfig:
@@ -142,13 +143,13 @@ func (v *verbose) names(l *loaded) {
 }
 
 // graph says what the task graph gives.
-func (v *verbose) graph(l *loaded) {
-	g := l.graph
+func (v *verbose) graph(c *Capture) {
+	g := c.Graph
 	if g == nil {
 		return
 	}
-	if l.edges {
-		v.say("  Using deps.json edges (%d total) from %s", g.Edges(), l.deps)
+	if c.edges {
+		v.say("  Using deps.json edges (%d total) from %s", g.Edges(), c.Deps)
 	}
 	kernels := 0
 	for n := range g.Nodes() {
@@ -157,7 +158,7 @@ func (v *verbose) graph(l *loaded) {
 		}
 	}
 	recovery := ""
-	if l.timeline.Rec.Level == 1 {
+	if c.Timeline.Rec.Level == 1 {
 		recovery = " (level=1 name recovery)"
 	}
 	if kernels > 0 {
@@ -166,20 +167,20 @@ func (v *verbose) graph(l *loaded) {
 }
 
 // drawing says what will be drawn.
-func (v *verbose) drawing(l *loaded) {
+func (v *verbose) drawing(c *Capture) {
 	v.say("Generating Chrome Trace JSON...")
-	v.say("  Tasks: %d", l.timeline.Rows.Len())
-	v.say("  Function names: %d entries", l.names.Map.Len())
-	v.say("  Unique cores: %d", len(l.timeline.Cores))
+	v.say("  Tasks: %d", c.Timeline.Rows.Len())
+	v.say("  Function names: %d entries", c.Names.Map.Len())
+	v.say("  Unique cores: %d", len(c.Timeline.Cores))
 }
 
 // picture says what was found while it was laid out.
-func (v *verbose) picture(l *loaded, pic *draw.Picture) {
+func (v *verbose) picture(c *Capture, pic *draw.Picture) {
 	if !v.on {
 		return
 	}
-	t, r := l.timeline, &pic.Report
-	if l.edges {
+	t, r := c.Timeline, &pic.Report
+	if c.edges {
 		v.say("  Dependency flow events: %d edges (source: deps.json)", r.Drawn)
 		v.strangers(t)
 	}
@@ -211,7 +212,7 @@ func (v *verbose) violating(t *timeline.Timeline, r *draw.Report) {
 			names.AppendTaskID(nil, ids, x.Pred), names.AppendTaskID(nil, ids, x.Succ), micros(x.Overlap))
 	}
 	if more := r.Violations - int64(len(r.Violating)); more > 0 {
-		v.say("    … and %s more", thousands(more))
+		v.say("    … and %s more", console.Thousands(more))
 	}
 }
 
@@ -281,9 +282,9 @@ func (v *verbose) written(s *summary) {
 	overhead := int64(s.pic.Report.OverheadPoints)
 	v.say("  Total events: %d", s.counts.Events()+s.metadata()-overhead)
 	switch {
-	case s.l.edges:
+	case s.c.edges:
 		v.say("  Flow events: %d", s.counts.Flows)
-	case v.on || s.o.alias:
+	case v.on || s.o.Alias:
 		fmt.Fprintln(v.w, noArrows)
 	}
 	if overhead > 0 {

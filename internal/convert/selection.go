@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"encoding/json"
@@ -12,22 +12,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"swimlane/capture"
+	"swimlane/internal/console"
 	"swimlane/internal/draw"
 	"swimlane/internal/names"
 	"swimlane/trace"
 )
-
-// worded is a flag's value whose kind has a name of its own in help texts.
-// Quoting the word in the usage would show in the shells' completions.
-type worded struct {
-	pflag.Value
-	word string
-}
-
-func (w worded) Type() string { return w.word }
 
 // selectOptions choose a part of the picture.
 type selectOptions struct {
@@ -38,10 +29,12 @@ type selectOptions struct {
 	tasks      []string
 	neighbours int
 	chain      bool
+	given      func(flag string) bool // nil: there are no flags
 }
 
 func (o *selectOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
+	o.given = f.Changed
 	f.Float64Var(&o.from, "from", 0, "draw only from this time on, in µs of the picture's axis")
 	f.Float64Var(&o.to, "to", 0, "draw only before this time, in µs (default: the end)")
 	f.StringArrayVar(&o.lanes, "lane", nil, "draw only lanes that match, as AIC_*, 'Worker View' or 'Worker View/AI?_1*'; may be repeated")
@@ -53,14 +46,16 @@ func (o *selectOptions) flags(cmd *cobra.Command) {
 	for name, word := range map[string]string{
 		"from": "MICROS", "to": "MICROS", "lane": "GLOB", "func": "GLOB", "task": "ID[,ID]", "neighbours": "N",
 	} {
-		flag := f.Lookup(name)
-		flag.Value, flag.DefValue = worded{flag.Value, word}, ""
+		console.Word(cmd, name, word)
 	}
 }
 
 // check refuses options that make no sense together.
-func (o *selectOptions) check(cmd *cobra.Command) error {
-	from, to := cmd.Flags().Changed("from"), cmd.Flags().Changed("to")
+func (o *selectOptions) check() error {
+	if o.given == nil {
+		return nil
+	}
+	from, to := o.given("from"), o.given("to")
 	o.windowed = from || to
 	if !to {
 		o.to = math.Inf(1)
@@ -69,55 +64,55 @@ func (o *selectOptions) check(cmd *cobra.Command) error {
 	bad := func(v float64) bool { return math.IsNaN(v) || v < 0 || v > most/1000 && !math.IsInf(v, 1) }
 	switch {
 	case bad(o.from) || math.IsInf(o.from, 1):
-		return usageError{fmt.Errorf("invalid --from %g: expected µs that are not negative", o.from)}
+		return console.Usagef("invalid --from %g: expected µs that are not negative", o.from)
 	case bad(o.to):
-		return usageError{fmt.Errorf("invalid --to %g: expected µs that are not negative", o.to)}
+		return console.Usagef("invalid --to %g: expected µs that are not negative", o.to)
 	case o.windowed && !math.IsInf(o.to, 1) && math.Round(o.from*1000) >= math.Round(o.to*1000):
-		return usageError{fmt.Errorf("--from %g is not before --to %g", o.from, o.to)}
+		return console.Usagef("--from %g is not before --to %g", o.from, o.to)
 	case o.neighbours < 0:
-		return usageError{fmt.Errorf("invalid --neighbours %d: expected a number that is not negative", o.neighbours)}
+		return console.Usagef("invalid --neighbours %d: expected a number that is not negative", o.neighbours)
 	case o.neighbours > 0 && len(o.tasks) == 0:
-		return usageError{errors.New("--neighbours goes with --task: name the tasks it is about")}
+		return console.Usagef("--neighbours goes with --task: name the tasks it is about")
 	case o.chain && len(o.tasks) == 0:
-		return usageError{errors.New("--chain goes with --task: name the tasks it is about")}
+		return console.Usagef("--chain goes with --task: name the tasks it is about")
 	}
 	for flag, globs := range map[string][]string{"lane": o.lanes, "func": o.fns} {
 		for _, glob := range globs {
 			if _, err := path.Match(glob, ""); err != nil {
-				return usageError{fmt.Errorf("invalid --%s %q: %w", flag, glob, err)}
+				return console.Usagef("invalid --%s %q: %w", flag, glob, err)
 			}
 			if glob == "" {
-				return usageError{fmt.Errorf("--%s is empty: expected --%s GLOB", flag, flag)}
+				return console.Usagef("--%s is empty: expected --%s GLOB", flag, flag)
 			}
 		}
 	}
-	if cmd.Flags().Changed("task") && len(o.tasks) == 0 {
-		return usageError{errors.New("--task is empty: expected --task ID[,ID]")}
+	if o.given("task") && len(o.tasks) == 0 {
+		return console.Usagef("--task is empty: expected --task ID[,ID]")
 	}
 	return nil
 }
 
 // only finds the tasks that are drawn.
-func (o *selectOptions) only(l *loaded) (draw.Only, error) {
+func (o *selectOptions) only(c *Capture) (draw.Only, error) {
 	only := draw.Only{Funcs: o.fns}
-	o.warnFunctions(l)
+	o.warnFunctions(c)
 	if len(o.tasks) == 0 {
 		return only, nil
 	}
-	ids := l.timeline.Rec.Dialect.IDs
+	ids := c.Timeline.Rec.Dialect.IDs
 	only.Tasks = map[uint64]bool{}
 	var nodes []int32
 	for _, text := range o.tasks {
 		id, ok := names.ParseTaskID(ids, strings.TrimSpace(text))
 		if !ok {
-			return only, usageError{fmt.Errorf("invalid --task %q: expected an id as labels show it, such as %s, or a number", text, names.AppendTaskID(nil, ids, 1<<33|5))}
+			return only, console.Usagef("invalid --task %q: expected an id as labels show it, such as %s, or a number", text, names.AppendTaskID(nil, ids, 1<<33|5))
 		}
 		only.Tasks[id] = true
-		if !l.mentions(id) {
-			l.warn("nothing-selected", 1, "--task %s: neither the records nor the graph know this task; the capture has %s", strings.TrimSpace(text), l.someTasks())
+		if !c.mentions(id) {
+			c.warn("nothing-selected", 1, "--task %s: neither the records nor the graph know this task; the capture has %s", strings.TrimSpace(text), c.someTasks())
 		}
-		if l.graph != nil {
-			if n, ok := l.graph.Node(id); ok {
+		if c.Graph != nil {
+			if n, ok := c.Graph.Node(id); ok {
 				nodes = append(nodes, n)
 			}
 		}
@@ -126,27 +121,27 @@ func (o *selectOptions) only(l *loaded) (draw.Only, error) {
 	if o.chain {
 		flag = "--chain"
 	}
-	if (o.neighbours > 0 || o.chain) && l.graph == nil {
+	if (o.neighbours > 0 || o.chain) && c.Graph == nil {
 		return only, errors.New(flag + " needs the task graph, and there is no usable deps.json; name one with --deps-json")
 	}
 	if o.neighbours > 0 {
-		for _, n := range l.graph.Around(nodes, o.neighbours) {
-			only.Tasks[l.graph.ID(n)] = true
+		for _, n := range c.Graph.Around(nodes, o.neighbours) {
+			only.Tasks[c.Graph.ID(n)] = true
 		}
 	}
 	if o.chain {
-		for _, n := range l.graph.Chain(nodes) {
-			only.Tasks[l.graph.ID(n)] = true
+		for _, n := range c.Graph.Chain(nodes) {
+			only.Tasks[c.Graph.ID(n)] = true
 		}
 	}
 	return only, nil
 }
 
 // someTasks names the first tasks that ran.
-func (l *loaded) someTasks() string {
+func (c *Capture) someTasks() string {
 	var found []string
-	for _, id := range l.timeline.Tasks.ID {
-		found = append(found, string(names.AppendTaskID(nil, l.timeline.Rec.Dialect.IDs, id)))
+	for _, id := range c.Timeline.Tasks.ID {
+		found = append(found, string(names.AppendTaskID(nil, c.Timeline.Rec.Dialect.IDs, id)))
 	}
 	return someOf(found)
 }
@@ -193,30 +188,30 @@ func (o *selectOptions) fields() []trace.Field {
 }
 
 // warnFunctions says that no task ran what --func asks for.
-func (o *selectOptions) warnFunctions(l *loaded) {
+func (o *selectOptions) warnFunctions(c *Capture) {
 	if len(o.fns) == 0 {
 		return
 	}
 	ran := map[string]bool{}
 	last := int32(math.MinInt32)
-	for _, f := range l.timeline.Rows.Func {
+	for _, f := range c.Timeline.Rows.Func {
 		if f == last {
 			continue
 		}
 		last = f
-		ran[l.names.Map.TaskFunction(int64(f), false)] = true
+		ran[c.Names.Map.TaskFunction(int64(f), false)] = true
 	}
 	found := slices.Sorted(maps.Keys(ran))
 	for _, glob := range o.fns {
 		if !anyMatch(glob, found) {
-			l.warn("nothing-selected", 1, "--func %q fits no function that ran; the capture has %s", glob, someOf(found))
+			c.warn("nothing-selected", 1, "--func %q fits no function that ran; the capture has %s", glob, someOf(found))
 		}
 	}
 }
 
 // warnEmpty says which of the other options left no bar. all is the whole
 // picture, shown what is left of its bars.
-func (o *selectOptions) warnEmpty(l *loaded, all *trace.Picture, left *trace.Left, shown int64) {
+func (o *selectOptions) warnEmpty(c *Capture, all *trace.Picture, left *trace.Left, shown int64) {
 	if left == nil || shown > 0 || len(all.Lanes) == 0 {
 		return
 	}
@@ -226,10 +221,10 @@ func (o *selectOptions) warnEmpty(l *loaded, all *trace.Picture, left *trace.Lef
 		for _, lane := range all.Lanes {
 			found = append(found, lane.Name)
 		}
-		l.warn("nothing-selected", 1, "--lane %q fits no lane; the picture has %s", strings.Join(o.lanes, " "), someOf(slices.Compact(found)))
+		c.warn("nothing-selected", 1, "--lane %q fits no lane; the picture has %s", strings.Join(o.lanes, " "), someOf(slices.Compact(found)))
 	case o.windowed && left.Slices.Load() > 0:
-		first, last, _ := kernelSpan(l.timeline)
-		l.warn("nothing-selected", 1, "--from and --to: no bar lies in this window; the kernels run from %s to %s us", micros(first), micros(last))
+		first, last, _ := kernelSpan(c.Timeline)
+		c.warn("nothing-selected", 1, "--from and --to: no bar lies in this window; the kernels run from %s to %s us", micros(first), micros(last))
 	}
 }
 
@@ -246,22 +241,22 @@ func someOf(found []string) string {
 	case n == 0:
 		return "none"
 	case n > most:
-		return fmt.Sprintf("%s and %s more", strings.Join(found[:most], ", "), thousands(int64(n-most)))
+		return fmt.Sprintf("%s and %s more", strings.Join(found[:most], ", "), console.Thousands(int64(n-most)))
 	}
 	return strings.Join(found, ", ")
 }
 
 // mentions reports whether anything in the capture or its graph is about a task.
-func (l *loaded) mentions(id uint64) bool {
-	if l.graph != nil {
-		if _, ok := l.graph.Node(id); ok {
+func (c *Capture) mentions(id uint64) bool {
+	if c.Graph != nil {
+		if _, ok := c.Graph.Node(id); ok {
 			return true
 		}
 	}
-	if slices.Contains(l.timeline.Tasks.ID, id) {
+	if slices.Contains(c.Timeline.Tasks.ID, id) {
 		return true
 	}
-	rec := l.timeline.Rec
+	rec := c.Timeline.Rec
 	for i := range rec.Streams {
 		p := &rec.Streams[i].Phases
 		for j, task := range p.Task {
@@ -299,7 +294,7 @@ func (s *summary) leftOut() string {
 	var parts []string
 	add := func(n int64, thing string) {
 		if n > 0 {
-			parts = append(parts, count(n, thing))
+			parts = append(parts, console.Count(n, thing))
 		}
 	}
 	if n := int64(s.pic.Report.HiddenRows); n > 0 {
@@ -307,7 +302,7 @@ func (s *summary) leftOut() string {
 		if n == 1 {
 			them = "it"
 		}
-		parts = append(parts, count(n, "task row")+" and what belongs to "+them)
+		parts = append(parts, console.Count(n, "task row")+" and what belongs to "+them)
 	}
 	clipped := int64(0)
 	if s.left != nil {
@@ -322,7 +317,7 @@ func (s *summary) leftOut() string {
 		if text != "" {
 			text += "; "
 		}
-		text += count(clipped, "bar") + " clipped"
+		text += console.Count(clipped, "bar") + " clipped"
 	}
 	return text
 }

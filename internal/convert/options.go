@@ -1,0 +1,113 @@
+package convert
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"swimlane/internal/console"
+)
+
+// Input says which files a command reads, and what it wants of them. All
+// commands that read a capture share it.
+type Input struct {
+	FuncNames    string // name map; "": looked for
+	KernelConfig string // Python file with function names; "": none
+	DepsJSON     string // task graph; "": deps.json beside the records
+	Verbose      bool   // print what is read and found
+	Nameless     bool   // names are not wanted
+	Extras       bool   // what only the model shows is wanted
+	KeepRecords  bool   // Capture.Original is wanted
+
+	streamOrder *console.Choice // nil: id
+	mayLackDeps bool            // a graph that was named may be missing
+}
+
+// Flags adds the options, and the argument CAPTURE. A command that is Nameless
+// has no options for names.
+func (o *Input) Flags(cmd *cobra.Command) {
+	o.flags(cmd)
+	o.streamOrder = console.Choose(cmd, "stream-order", "place scheduler streams by their scheduler id, or by appearance in the file", "id", "appearance")
+}
+
+// flags adds those that the ecosystem's tool has too.
+func (o *Input) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	if !o.Nameless {
+		f.Var(console.File(&o.FuncNames), "func-names", "name map FILE (name_map_*.json); wins over everything else")
+		f.VarP(console.File(&o.KernelConfig), "kernel-config", "k", "kernel_config.py or SceneTest FILE to take function names from; it is parsed, never run")
+		cmd.MarkFlagFilename("func-names", "json")
+		cmd.MarkFlagFilename("kernel-config", "py")
+	}
+	f.Var(console.File(&o.DepsJSON), "deps-json", "task graph FILE (default: deps.json beside the records)")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print what is read and found")
+	cmd.MarkFlagFilename("deps-json", "json", "gz")
+	cmd.Args = console.AtMostOne("CAPTURE", "leave it out to take the newest capture below outputs/")
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"json", "gz"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// Options are the options of a conversion. The zero value draws everything, to
+// merged_swimlane.json beside the records.
+type Options struct {
+	Input
+	Output   string // a file, console.Standard, or "": beside the records
+	Overhead bool   // counter tracks of idle cores and ready tasks
+	Idle     bool   // bars for the gaps of scheduler threads
+	Quiet    bool   // print only warnings and errors
+	// Alias has the options and words of the ecosystem's tool, whose name the
+	// program was called by (spec/converter.md §8).
+	Alias bool
+
+	part  selectOptions
+	ranks rankOptions
+}
+
+// rankOptions concern directories of several ranks.
+type rankOptions struct {
+	dispatch, dispatchID string
+	hostLog, rankPID     []string
+}
+
+// Flags adds the options, and the argument CAPTURE. With Alias they are those of
+// the ecosystem's tool only.
+func (o *Options) Flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	if o.Alias {
+		o.flags(cmd)
+	} else {
+		o.Input.Flags(cmd)
+		o.part.flags(cmd)
+		f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only warnings and errors")
+		f.BoolVar(&o.Idle, "idle", false, "draw the gaps between the work of a scheduler thread as idle bars")
+	}
+	f.VarP(console.File(&o.Output), "output", "o", "output FILE, - for standard output (default: merged_swimlane.json beside the input)")
+	f.BoolVar(&o.Overhead, "overhead", false, "add counter tracks: idle cores, ready tasks, and where both exist (needs deps.json)")
+	f.StringVar(&o.ranks.dispatch, "dispatch", "", "directory of several ranks: capture `dN` of every rank")
+	f.StringVar(&o.ranks.dispatchID, "dispatch-id", "", "directory of several ranks: parent dispatch `RUN:TASK`")
+	f.StringArrayVar(&o.ranks.hostLog, "host-log", nil, "directory of several ranks: host log `FILE`")
+	f.StringArrayVar(&o.ranks.rankPID, "rank-pid", nil, "directory of several ranks: process of a rank")
+	for _, name := range []string{"dispatch", "dispatch-id", "host-log", "rank-pid"} {
+		f.MarkHidden(name)
+	}
+	cmd.MarkFlagFilename("output", "json", "gz")
+}
+
+// check refuses options that do not go with the input, or with each other.
+func (o *Options) check(arg string) error {
+	if err := o.part.check(); err != nil {
+		return err
+	}
+	if o.Quiet && o.Verbose {
+		return console.Usagef("--quiet and --verbose are both there: expected one of them")
+	}
+	if o.ranks.dispatch == "" && o.ranks.dispatchID == "" {
+		return nil
+	}
+	if st, err := os.Stat(arg); arg != "" && err == nil && st.IsDir() {
+		return nil
+	}
+	return errors.New("--dispatch and --dispatch-id are only valid when input is a dfx_outputs directory")
+}
