@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"swimlane/internal/abi"
@@ -27,7 +28,7 @@ type Setup struct {
 	Rounds     int // how often; 0 is 1. With more than 1 nothing may be recorded.
 	SkipGolden bool
 	Costs      *Costs    // nil: those of the platform
-	LogLevel   string    // the least level of the host's log: DEBUG, INFO, TIMING, WARN, ERROR or NUL; "": TIMING
+	LogLevel   string    // the least level of the host's log: debug, info, timing, warn, error or null; "": timing
 	Log        io.Writer // for the host's log of a run without a prefix; nil: standard error
 	// Progress is called now and then with how many tasks have been submitted and
 	// completed; nil: it is not.
@@ -108,7 +109,11 @@ func (b *batch) check() error {
 		return err
 	}
 	if b.LogLevel != "" {
-		if b.threshold, err = hostlog.ParseLevel(b.LogLevel); err != nil {
+		level := strings.ToUpper(b.LogLevel)
+		if level == "NULL" { // as a command line has it, not the log
+			level = "NUL"
+		}
+		if b.threshold, err = hostlog.ParseLevel(level); err != nil {
 			return err
 		}
 	}
@@ -126,6 +131,8 @@ func (b *batch) check() error {
 	case slices.ContainsFunc(c.Incores, func(k *Incore) bool { return k.Run == nil }):
 		i := slices.IndexFunc(c.Incores, func(k *Incore) bool { return k.Run == nil })
 		return fmt.Errorf("incore %d (%q) has no Run", i, c.Incores[i].Name)
+	case b.Scene.level() != 2:
+		return fmt.Errorf("a scene of level %d is not simulated: expected one for one chip, level 2", b.Scene.level())
 	case b.Scene.Runtime != TensormapAndRingbuffer:
 		return fmt.Errorf("the runtime %s is not simulated: expected %s", b.Scene.Runtime, TensormapAndRingbuffer)
 	case b.Rounds > 1 && b.Call.diagnostics():

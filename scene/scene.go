@@ -36,6 +36,7 @@ const (
 type Scene struct {
 	Class    string // TestPagedAttention
 	Runtime  string
+	Level    int // 2 for one chip, 3 for a node, 4 for a network; 0 is 2
 	Callable Callable
 	Cases    []Case
 
@@ -111,6 +112,13 @@ type Config struct {
 	Clusters     int // of the chip that the case uses; 0: all
 }
 
+func (s *Scene) level() int {
+	if s.Level == 0 {
+		return 2
+	}
+	return s.Level
+}
+
 // Check refuses what cannot run, naming class, index and case.
 func (s *Scene) Check() error {
 	fail := func(format string, args ...any) error {
@@ -121,6 +129,8 @@ func (s *Scene) Check() error {
 		return fail("expected a class name, without ::")
 	case s.Runtime != TensormapAndRingbuffer && s.Runtime != HostBuildGraph:
 		return fail("the runtime is %q: expected %s or %s", s.Runtime, TensormapAndRingbuffer, HostBuildGraph)
+	case s.level() < 2 || s.level() > 4:
+		return fail("the level is %d: expected 2 for one chip, 3 for a node or 4 for a network", s.Level)
 	case len(s.Cases) == 0:
 		return fail("expected at least one case")
 	}

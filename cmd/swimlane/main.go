@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"swimlane/internal/console"
+	"swimlane/scene"
 )
 
 func main() {
@@ -34,6 +35,9 @@ func run(ctx context.Context, e *console.Env, args []string) int {
 	if len(args) > 0 && slices.Contains(aliases, args[0]) {
 		// Under its own name, not as a command of swimlane.
 		root, args = newConverterAlias(e), args[1:]
+	}
+	if len(args) > 0 && args[0] == "run" {
+		args = scene.JoinLevels(args)
 	}
 	return e.Run(ctx, root, args)
 }

@@ -19,6 +19,7 @@ func newRoot(e *console.Env) *cobra.Command {
 		Long: `swimlane reads the profiling captures of Ascend NPU runtimes and shows where the time goes:
 which core ran what and when, what the schedulers did, who waited for whom.
 
+  swimlane run        makes a capture without an NPU: runs scenes on a simulated chip
   swimlane convert    draws a capture as a trace for https://ui.perfetto.dev
   swimlane stats      prints the times per function
   swimlane read       prints the joined model as JSON, for scripts
@@ -42,7 +43,7 @@ The exit code is 0 on success, 1 if an input cannot be used, 2 for a wrong call.
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newConvert(e), newStats(e), newRead(e), newCheck(e), newVersion(e), newCompletion(e))
+	root.AddCommand(newRun(e), newConvert(e), newStats(e), newRead(e), newCheck(e), newVersion(e), newCompletion(e))
 	alias := newConverterAlias(e)
 	alias.Hidden = true
 	root.AddCommand(alias)

@@ -119,16 +119,21 @@ func (c *Choice) Set(v string) error {
 
 // Choose adds a flag with fixed values, the first of which is the default.
 func Choose(cmd *cobra.Command, name, usage string, of ...string) *Choice {
-	return addChoice(cmd, name, usage, &Choice{Value: of[0], Of: of})
+	return addChoice(cmd, name, "", usage, &Choice{Value: of[0], Of: of})
 }
 
 // Option adds a flag with fixed values, for which word stands, that has no default.
 func Option(cmd *cobra.Command, name, word, usage string, of ...string) *Choice {
-	return addChoice(cmd, name, usage, &Choice{Of: of, word: word})
+	return OptionP(cmd, name, "", word, usage, of...)
 }
 
-func addChoice(cmd *cobra.Command, name, usage string, c *Choice) *Choice {
-	cmd.Flags().Var(c, name, usage)
+// OptionP is Option with a flag of one letter too.
+func OptionP(cmd *cobra.Command, name, letter, word, usage string, of ...string) *Choice {
+	return addChoice(cmd, name, letter, usage, &Choice{Of: of, word: word})
+}
+
+func addChoice(cmd *cobra.Command, name, letter, usage string, c *Choice) *Choice {
+	cmd.Flags().VarP(c, name, letter, usage)
 	cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.Of, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -86,8 +86,12 @@ func (e *Env) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	}
 }
 
-// Usage reports a wrong call of a command and returns its exit code.
+// Usage reports a wrong call of a command, unless that was done, and returns its
+// exit code.
 func (e *Env) Usage(cmd *cobra.Command, err error) int {
+	if errors.Is(err, ErrSilent) {
+		return ExitUsage
+	}
 	fmt.Fprintln(e.Stderr, "Error: "+strings.TrimSpace(err.Error()))
 	fmt.Fprintf(e.Stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	return ExitUsage

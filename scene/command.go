@@ -1,0 +1,381 @@
+package scene
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"swimlane/internal/console"
+)
+
+// Main is the main function of a program that runs scenes, with the command line of
+// `swimlane run`. It does not return.
+func Main(scenes ...*Scene) {
+	console.Main(func(ctx context.Context, e *console.Env) int {
+		cmd := NewCommand(e, scenes)
+		cmd.Use = filepath.Base(os.Args[0]) + " [CLASS]..."
+		cmd.Example = ""
+		cmd.CompletionOptions.DisableDefaultCmd = true
+		return e.Run(ctx, cmd, JoinLevels(os.Args[1:]))
+	})
+}
+
+// command is a command line.
+type command struct {
+	e      *console.Env
+	scenes []*Scene
+	Options
+	swimlane                   *console.Choice
+	platform, manual, logLevel *console.Choice
+	runtime, level             *console.Choice
+	cases                      []string
+	devices, costs             string
+	exitFirst, list, show      bool
+}
+
+// levelFlags are the flags whose value may stand in the next word.
+var levelFlags = []string{"--enable-chip-swimlane", "--enable-l2-swimlane"}
+
+// NotSimulated are the flags of diagnostics that no simulator has, and what they are.
+func NotSimulated() map[string]string { return maps.Clone(refused) }
+
+var refused = map[string]string{
+	"enable-pmu":         "the counters of a core's performance monitor",
+	"dump-args":          "dumps of arguments",
+	"enable-dump-args":   "dumps of arguments",
+	"enable-scope-stats": "statistics of scopes",
+}
+
+const commandLong = `run executes scenes on a simulated chip: a real task graph, with kernels that
+compute real values, compared with golden ones. What is recorded on the way goes
+the way of every device: writers on the chip, a collector on the host, files.
+
+  swimlane run TestPagedAttention --case basic -p a2a3sim --enable-chip-swimlane
+
+Without CLASS all scenes run; --list shows them. Times are those of a model: sizes
+are right, digits are not; --print-costs prints the model, --costs replaces it.
+
+With a diagnostic on, each case gets outputs/<Class>_<case>_<time>/ in the root of
+the Go module around the working directory, or else in that itself. There lie
+  chip_swimlane_records.json   --enable-chip-swimlane, 1 to 4: 1 tasks of the cores,
+                               2 and those of the schedulers, 3 and what schedulers
+                               did, 4 and every submit; without a number it is 4
+  deps.json                    --enable-dep-gen: the task graph
+  name_map_<label>.json        names of kernels and orchestrator
+  merged_swimlane.json         the picture, for https://ui.perfetto.dev
+  host.<pid>.log               spans of the host and phases of the device
+  device.<pid>.log             what the orchestrator did
+Without one the log of the host goes to the standard error; --log-level warn hides
+it. More than one round switches diagnostics off: times then come from that log.
+
+The exit code is 0 if all cases passed, 1 if one failed, 2 for a wrong call.`
+
+// NewCommand is the command `run` for scenes.
+func NewCommand(e *console.Env, scenes []*Scene) *cobra.Command {
+	c := &command{e: e, scenes: scenes}
+	cmd := &cobra.Command{
+		Use:   "run [CLASS]...",
+		Short: "Run scenes on a simulated chip and draw what was recorded",
+		Long:  commandLong,
+		Example: `  swimlane run --list
+  swimlane run TestPagedAttention --case basic -p a2a3sim --enable-chip-swimlane --enable-dep-gen
+  swimlane run --case TestVectorExample::basic -p a5sim --enable-chip-swimlane=2
+  swimlane run TestPagedAttention -p a2a3sim --rounds 20
+  swimlane run --case large --manual include -p a2a3sim --enable-chip-swimlane --enable-dep-gen`,
+		RunE: console.RunE(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return classes(scenes), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	c.platform = console.OptionP(cmd, "platform", "p", "PLATFORM", "a2a3sim or a5sim", Platforms...)
+	f.StringVarP(&c.devices, "device", "d", "0", "devices, as 0 or 4-7 or 0,2-4,7; a scene for one chip uses the first")
+	console.Word(cmd, "device", "LIST")
+	f.StringArrayVar(&c.cases, "case", nil, "cases to run: NAME, CLASS::NAME or CLASS::; may be repeated (default: all)")
+	console.Word(cmd, "case", "SELECTOR")
+	c.manual = console.Choose(cmd, "manual", "what becomes of cases that are run only on request", string(Exclude), string(Include), string(Only))
+	f.IntVar(&c.Rounds, "rounds", 1, "run each case N times (default 1)")
+	console.Word(cmd, "rounds", "N")
+	f.BoolVar(&c.SkipGolden, "skip-golden", false, "do not compare values")
+	c.swimlane = console.Option(cmd, "enable-chip-swimlane", "LEVEL", "record at LEVEL 0 to 4; 4 if there is none", "0", "1", "2", "3", "4")
+	f.Lookup("enable-chip-swimlane").NoOptDefVal = "4"
+	f.Var(c.swimlane, "enable-l2-swimlane", "former name of --enable-chip-swimlane")
+	f.Lookup("enable-l2-swimlane").NoOptDefVal = "4"
+	f.BoolVar(&c.DepGen, "enable-dep-gen", false, "record the task graph")
+	f.BoolVar(&c.Overhead, "enable-swimlane-overhead", false, "add counter tracks to the picture: idle cores, ready tasks")
+	f.Var(console.File(&c.costs), "costs", "JSON FILE with costs that replace those of the model; - for standard input")
+	f.BoolVar(&c.show, "print-costs", false, "print the costs of the platform's model, and where they come from")
+	f.StringVar(&c.Root, "root", "", "make outputs/ in DIR")
+	console.Word(cmd, "root", "DIR")
+	c.runtime = console.Option(cmd, "runtime", "RUNTIME", "only scenes of this runtime", TensormapAndRingbuffer, HostBuildGraph)
+	c.level = console.Option(cmd, "level", "LEVEL", "only scenes of this level: 2 for one chip, 3 for a node", "2", "3")
+	f.BoolVarP(&c.exitFirst, "exitfirst", "x", false, "stop at the first case that fails")
+	c.logLevel = console.Option(cmd, "log-level", "LEVEL", "least level of the host's log: debug, info, timing, warn, error or null", "debug", "info", "timing", "warn", "error", "null")
+	f.BoolVar(&c.list, "list", false, "list the scenes and their cases")
+	for name, what := range refused {
+		f.String(name, "", what)
+		f.Lookup(name).NoOptDefVal = "on"
+	}
+	for _, name := range append(slices.Sorted(maps.Keys(refused)), "enable-l2-swimlane") {
+		f.MarkHidden(name)
+	}
+	return cmd
+}
+
+// JoinLevels joins the flags whose value is optional with the word behind them, if
+// that is a number: the level of `--enable-chip-swimlane 3` is 3
+// (spec/collector.md §11.1).
+func JoinLevels(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		if slices.Contains(levelFlags, args[i]) && i+1 < len(args) {
+			if _, err := strconv.Atoi(args[i+1]); err == nil && !strings.HasPrefix(args[i+1], "-") {
+				out = append(out, args[i]+"="+args[i+1])
+				i++
+				continue
+			}
+		}
+		out = append(out, args[i])
+	}
+	return out
+}
+
+func (c *command) run(cmd *cobra.Command, args []string) error {
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		if cmd.Flags().Changed(name) {
+			return console.Usagef("--%s: %s are not simulated: leave it out", name, refused[name])
+		}
+	}
+	if c.list {
+		return c.printList(args)
+	}
+	if err := c.check(cmd); err != nil {
+		return err
+	}
+	if c.show {
+		costs, err := c.platformCosts()
+		if err != nil {
+			return err
+		}
+		return costs.Write(c.e.Stdout)
+	}
+	chosen, err := c.choose(args)
+	if err != nil || len(chosen) == 0 {
+		return err
+	}
+	if c.Root == "" {
+		if c.Root, err = ProjectRoot("."); err != nil {
+			return err
+		}
+	}
+	for _, w := range c.ForRounds(c.Rounds) {
+		fmt.Fprintln(c.e.Stderr, "Warning: "+w)
+	}
+	if c.Costs, err = c.platformCosts(); err != nil {
+		return err
+	}
+	c.Summary = len(chosen) == 1
+	return c.perform(cmd.Context(), chosen)
+}
+
+// check refuses what cannot be asked for.
+func (c *command) check(cmd *cobra.Command) error {
+	c.Platform = c.platform.Value
+	if c.Platform == "" {
+		return console.Usagef("no platform: expected -p %s or -p %s", A2A3Sim, A5Sim)
+	}
+	if _, err := archOf(c.Platform); err != nil {
+		return console.UsageError{Err: err}
+	}
+	if _, err := ParseDevices(c.devices); err != nil {
+		return console.UsageError{Err: err}
+	}
+	if c.Rounds < 1 {
+		return console.Usagef("--rounds is %d: expected at least 1", c.Rounds)
+	}
+	if c.swimlane.Value != "" {
+		c.Swimlane = int(c.swimlane.Value[0] - '0')
+	}
+	if err := c.Check(); err != nil {
+		return console.UsageError{Err: err}
+	}
+	c.LogLevel = c.logLevel.Value
+	return nil
+}
+
+func (c *command) platformCosts() (*Costs, error) {
+	costs, err := DefaultCosts(c.Platform)
+	if err != nil || c.costs == "" {
+		return costs, err
+	}
+	if c.costs == console.Standard {
+		return costs, costs.Read(c.e.Stdin)
+	}
+	f, err := os.Open(c.costs)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := costs.Read(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.costs, err)
+	}
+	return costs, nil
+}
+
+// choose picks the cases. None and no error: everything was filtered out.
+func (c *command) choose(args []string) ([]Selected, error) {
+	scenes := c.scenes
+	if len(args) > 0 {
+		scenes = nil
+		for _, name := range args {
+			i := slices.IndexFunc(c.scenes, func(s *Scene) bool { return s.Class == name })
+			if i < 0 {
+				return nil, c.selection(fmt.Errorf("unknown class '%s'. Available: %s", name, strings.Join(classes(c.scenes), ", ")))
+			}
+			if !slices.Contains(scenes, c.scenes[i]) {
+				scenes = append(scenes, c.scenes[i])
+			}
+		}
+	}
+	scenes = slices.DeleteFunc(slices.Clone(scenes), func(s *Scene) bool {
+		return c.runtime.Value != "" && s.Runtime != c.runtime.Value || c.level.Value != "" && strconv.Itoa(s.level()) != c.level.Value
+	})
+	if len(scenes) == 0 {
+		fmt.Fprintf(c.e.Stdout, "No scene is left with --runtime %s and --level %s: nothing to run.\n", orAny(c.runtime.Value), orAny(c.level.Value))
+		return nil, nil
+	}
+	chosen, err := Select(scenes, Selection{Platform: c.Platform, Cases: c.cases, Manual: Mode(c.manual.Value)})
+	if err != nil {
+		return nil, c.selection(err)
+	}
+	for _, s := range chosen {
+		if s.Scene.level() == 4 && c.Swimlane > 0 && c.Rounds == 1 {
+			return nil, console.Usagef("%s: NETWORK1/L4 needs a node namespace: run it without --enable-chip-swimlane", s.Label())
+		}
+	}
+	return chosen, nil
+}
+
+// selection reports that nothing was selected as scripts know it
+// (spec/name-map.md §6.3).
+func (c *command) selection(err error) error {
+	fmt.Fprintln(c.e.Stderr, "ERROR: "+err.Error())
+	return console.UsageError{Err: console.ErrSilent}
+}
+
+func orAny(s string) string {
+	if s == "" {
+		return "any"
+	}
+	return s
+}
+
+func classes(scenes []*Scene) (names []string) {
+	for _, s := range scenes {
+		names = append(names, s.Class)
+	}
+	return names
+}
+
+// perform runs the cases, those of a runtime and level together.
+func (c *command) perform(ctx context.Context, chosen []Selected) error {
+	type group struct {
+		runtime string
+		level   int
+	}
+	var groups []group
+	for _, s := range chosen {
+		if g := (group{s.Scene.Runtime, s.Scene.level()}); !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	var done []*Performed
+	failed, conversions := 0, 0
+	for _, g := range groups {
+		fmt.Fprintf(c.e.Stdout, "=== Runtime: %s  Level: %d ===\n", g.runtime, g.level)
+		for _, s := range chosen {
+			if g != (group{s.Scene.Runtime, s.Scene.level()}) || failed > 0 && c.exitFirst {
+				continue
+			}
+			p := s.Perform(ctx, c.e.Stdout, c.e.Stderr, c.Options)
+			done = append(done, p)
+			conversions += p.Conversions
+			if p.Err != nil {
+				failed++
+			}
+		}
+	}
+	c.printEnd(done, len(chosen), failed, conversions)
+	if failed > 0 {
+		return console.ErrSilent
+	}
+	return nil
+}
+
+// printEnd counts, and says what to do next.
+func (c *command) printEnd(done []*Performed, chosen, failed, conversions int) {
+	text := fmt.Sprintf("\n%s passed, %d failed", console.Count(int64(len(done)-failed), "case"), failed)
+	if n := chosen - len(done); n > 0 {
+		text += fmt.Sprintf(", %d not run", n)
+	}
+	if conversions > 0 {
+		text += fmt.Sprintf("; %s failed", console.Count(int64(conversions), "conversion"))
+	}
+	fmt.Fprintln(c.e.Stdout, text)
+	var p *Performed
+	if len(done) > 0 {
+		p = done[len(done)-1]
+	}
+	switch {
+	case p == nil || c.Rounds > 1:
+	case p.Trace != "" && p.Graph == "":
+		fmt.Fprintf(c.e.Stdout, "Next: add --enable-dep-gen, or copy a deps.json of the same scene into %s and run 'swimlane convert' on it, for names and arrows\n", p.Prefix)
+	case p.Trace != "" && !c.Summary:
+		fmt.Fprintf(c.e.Stdout, "Next: drag %s into https://ui.perfetto.dev; 'swimlane stats %s' prints times per function\n", p.Trace, p.Prefix)
+	case p.Trace != "":
+		fmt.Fprintf(c.e.Stdout, "Next: 'swimlane convert %s --idle --overhead' draws more; 'swimlane stats %[1]s --format csv' is for scripts\n", p.Prefix)
+	case p.Graph != "":
+		fmt.Fprintf(c.e.Stdout, "Next: 'swimlane convert RECORDS --deps-json %s' joins the graph with records of the same scene\n", p.Graph)
+	case p.Err == nil:
+		fmt.Fprintln(c.e.Stdout, "Next: add --enable-chip-swimlane --enable-dep-gen to see where the time goes")
+	}
+}
+
+// printList lists scenes and cases.
+func (c *command) printList(args []string) error {
+	var err error
+	for _, s := range c.scenes {
+		if len(args) > 0 && !slices.Contains(args, s.Class) {
+			continue
+		}
+		_, err = fmt.Fprintf(c.e.Stdout, "%s  (%s, level %d)\n", s.Class, s.Runtime, s.level())
+		for i := range s.Cases {
+			k := &s.Cases[i]
+			manual := ""
+			switch {
+			case k.Manual.Everywhere:
+				manual = "; on request only: --manual include"
+			case len(k.Manual.On) > 0:
+				manual = fmt.Sprintf("; on %s on request only: --manual include", strings.Join(k.Manual.On, " and "))
+			}
+			_, err = fmt.Fprintf(c.e.Stdout, "  %-16s %s%s\n", k.Name, strings.Join(k.Platforms, ", "), manual)
+		}
+	}
+	for _, name := range args {
+		if !slices.Contains(classes(c.scenes), name) {
+			return c.selection(fmt.Errorf("unknown class '%s'. Available: %s", name, strings.Join(classes(c.scenes), ", ")))
+		}
+	}
+	return err
+}

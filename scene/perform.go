@@ -1,0 +1,156 @@
+package scene
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"swimlane/internal/console"
+	"swimlane/internal/convert"
+)
+
+// Options say how cases are run, and what is done with what they leave.
+type Options struct {
+	Platform   string
+	Rounds     int
+	SkipGolden bool
+	Diagnostics
+	Root     string // outputs/ is made there; "": nothing may be recorded
+	Costs    *Costs // nil: those of the platform
+	LogLevel string // see [Setup]
+	Summary  bool   // print all of the converter's summary
+}
+
+// Performed is a case that was run.
+type Performed struct {
+	*Result
+	Err         error  // why it failed, nil if it passed
+	Prefix      string // directory of its artifacts, "" if it has none
+	Trace       string // path of the trace, "" if there is none
+	Conversions int    // how many failed; the case may have passed all the same
+}
+
+// Perform runs a case as a command line does: it makes a directory for the
+// artifacts if anything is recorded, converts what was recorded whether the case
+// has passed or not, and prints what a reader should see.
+func (s Selected) Perform(ctx context.Context, stdout, stderr io.Writer, o Options) *Performed {
+	e := console.New(nil, stdout, stderr)
+	p := &Performed{Result: &Result{}}
+	fmt.Fprintf(stdout, "  %s ...\n", s.Label())
+	p.Err = s.perform(e, o, p)
+	verdict := "PASSED"
+	if p.Err != nil {
+		verdict = fmt.Sprintf("FAILED: %v", p.Err)
+	}
+	fmt.Fprintf(stdout, "  %s ... %s\n", s.Label(), verdict)
+	s.print(stdout, p)
+	for _, n := range p.Notes {
+		fmt.Fprintln(stderr, "Warning: "+n)
+	}
+	if o.any() {
+		s.convert(ctx, e, o, p)
+		printFiles(stdout, p)
+	}
+	return p
+}
+
+// perform runs the case and tells why it failed.
+func (s Selected) perform(e *console.Env, o Options, p *Performed) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if o.any() {
+		var err error
+		if p.Prefix, err = makePrefix(s.Prefix(o.Root, time.Now())); err != nil {
+			return err
+		}
+	}
+	bar := console.NewProgress(e.Stderr)
+	defer bar.Done()
+	bar.Stage("running "+s.Label(), 0)
+	var progress func(submitted, completed int)
+	if report := bar.Part(); report != nil {
+		progress = func(_, completed int) { report(int64(completed)) }
+	}
+	var err error
+	p.Result, err = s.RunWith(Setup{
+		Platform: o.Platform, Rounds: o.Rounds, SkipGolden: o.SkipGolden, Costs: o.Costs, LogLevel: o.LogLevel, Log: nil, Progress: progress,
+		Call: CallConfig{EnableChipSwimlane: o.Swimlane, EnableDepGen: o.DepGen, OutputPrefix: p.Prefix},
+	})
+	if err != nil {
+		// The label stands before it already.
+		return errors.New(strings.TrimPrefix(err.Error(), s.Label()+": "))
+	}
+	return p.Golden
+}
+
+// print says what the run was.
+func (s Selected) print(w io.Writer, p *Performed) {
+	if p.Submits == 0 {
+		return
+	}
+	rounds := ""
+	if p.Rounds > 1 {
+		rounds = fmt.Sprintf(" in each of %d rounds", p.Rounds)
+	}
+	fmt.Fprintf(w, "    model   %s from the launch of the schedulers to their end%s: %s in %s\n", micros(p.Makespan), rounds,
+		console.Count(int64(p.Tasks), "task"), console.Count(int64(p.Submits), "submit"))
+	fmt.Fprintf(w, "    here    %.3f s\n", p.Wall.Seconds())
+	for _, c := range p.Compared {
+		fmt.Fprintf(w, "    golden  %q: %s, largest error %.3g\n", c.Name, console.Count(int64(c.Values), "value"), c.Worst)
+	}
+	if p.Err == nil && len(p.Compared) == 0 {
+		fmt.Fprintln(w, "    golden  nothing was compared")
+	}
+}
+
+func micros(d time.Duration) string { return fmt.Sprintf("%.3f µs", float64(d.Nanoseconds())/1e3) }
+
+// convert draws what was recorded. A conversion that fails is a warning, and fails
+// no case (spec/name-map.md §8).
+func (s Selected) convert(ctx context.Context, e *console.Env, o Options, p *Performed) {
+	if p.Prefix == "" {
+		return
+	}
+	if o.DepGen && p.Graph == "" {
+		fmt.Fprintf(e.Stderr, "Warning: [%s] deps.json not produced\n", s.FileLabel())
+	}
+	if o.Swimlane == 0 {
+		return
+	}
+	if p.Records == "" {
+		fmt.Fprintf(e.Stderr, "Warning: [%s] %s not produced; skipping conversion\n", s.FileLabel(), filepath.Join(p.Prefix, "chip_swimlane_records.json"))
+		return
+	}
+	trace := filepath.Join(p.Prefix, "merged_swimlane.json")
+	options := &convert.Options{Output: trace, Overhead: o.Overhead, Quiet: !o.Summary}
+	options.FuncNames = p.Names
+	if err := convert.Run(ctx, e, options, p.Records); err != nil {
+		p.Conversions++
+		fmt.Fprintf(e.Stderr, "Warning: Failed to generate swimlane JSON: %v\n", err)
+		return
+	}
+	p.Trace = trace
+}
+
+// printFiles lists the artifacts.
+func printFiles(w io.Writer, p *Performed) {
+	files := p.Files()
+	if p.Trace != "" {
+		files = append(files, p.Trace)
+	}
+	if len(files) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "    files   %s%c\n", p.Prefix, filepath.Separator)
+	for _, path := range files {
+		if st, err := os.Stat(path); err == nil {
+			fmt.Fprintf(w, "              %-36s %s\n", filepath.Base(path), console.Size(st.Size()))
+		}
+	}
+}
