@@ -391,7 +391,7 @@ func (r *runner) export(device *producer.Device) error {
 		r.note(out.Notices)
 		path, err := out.Capture.Export(r.Call.OutputPrefix)
 		r.result.Records = path
-		errs = append(errs, err, r.writeNames())
+		errs = append(errs, err)
 	}
 	if r.deps != nil {
 		r.deps.Stop()
@@ -400,6 +400,9 @@ func (r *runner) export(device *producer.Device) error {
 		graph, err := depgen.Write(r.Call.OutputPrefix, out)
 		r.result.Graph = graph.Path
 		errs = append(errs, err)
+	}
+	if r.Call.diagnostics() {
+		errs = append(errs, r.writeNames())
 	}
 	return errors.Join(errs...)
 }
@@ -412,7 +415,7 @@ func (r *runner) note(notices []collector.Notice) {
 	}
 }
 
-// writeNames writes the name map beside the records.
+// writeNames writes the name map beside what it names.
 func (r *runner) writeNames() error {
 	text := r.Scene.Callable.NameMap()
 	if text == nil {
