@@ -98,7 +98,7 @@ func (s Selected) print(w io.Writer, p *Performed) {
 	if p.Rounds > 1 {
 		rounds = fmt.Sprintf(" in each of %d rounds", p.Rounds)
 	}
-	fmt.Fprintf(w, "    model   %s from the launch of the schedulers to their end%s: %s in %s\n", micros(p.Makespan), rounds,
+	fmt.Fprintf(w, "    model   %s from the launch of the schedulers to their end%s: %s in %s\n", modelTime(p.Makespan), rounds,
 		console.Count(int64(p.Tasks), "task"), console.Count(int64(p.Submits), "submit"))
 	fmt.Fprintf(w, "    here    %.3f s\n", p.Wall.Seconds())
 	for _, c := range p.Compared {
@@ -109,7 +109,13 @@ func (s Selected) print(w io.Writer, p *Performed) {
 	}
 }
 
-func micros(d time.Duration) string { return fmt.Sprintf("%.3f µs", float64(d.Nanoseconds())/1e3) }
+// modelTime says that a time is no measured one.
+func modelTime(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return fmt.Sprintf("%.3f µs of model time", float64(d.Nanoseconds())/1e3)
+	}
+	return fmt.Sprintf("%.3f ms of model time", float64(d.Nanoseconds())/1e6)
+}
 
 // convert draws what was recorded. A conversion that fails is a warning, and fails
 // no case (spec/name-map.md §8).

@@ -170,6 +170,7 @@ func (b *batch) run() (err error) {
 			}
 		}()
 	}
+	b.log.Message(hostlog.Timing, "simulator", "%s on %s: all times are those of a model", b.Label(), b.Platform)
 	for range b.Rounds {
 		if err := b.round(); err != nil {
 			b.log.Message(hostlog.Error, "run", "%s failed: %v", b.Label(), err)
