@@ -1,33 +1,43 @@
-// Run measures a run on a simulated chip as a whole: a scene without profiling, the
-// same with everything recorded, and the conversion of what it left behind. See
-// bench/README.md.
+// Run measures `swimlane run` as a whole process: a scene without profiling, and the
+// same with everything recorded and converted. See bench/README.md.
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
-
-	"swimlane/scene"
-	"swimlane/scenes"
 )
 
-// maxWhole is how long the large case may take with everything, conversion included.
-const maxWhole = 20 * time.Second
+// The bars: how long the large case may take with everything, and how its memory may
+// grow with the tasks: the slope of log memory over log tasks; 1 is linear, and below
+// is a constant part.
+const (
+	maxWhole = 20 * time.Second
+	maxSlope = 1.1
+)
+
+// sizes are the cases of paged attention by size.
+var sizes = []string{"medium", "half", "large"}
 
 func main() {
-	platform := flag.String("p", scene.A2A3Sim, "platform")
-	name := flag.String("case", "TestPagedAttention::large", "case to run")
-	runs := flag.Int("runs", 3, "runs of each kind; the median is shown")
-	enforce := flag.Bool("enforce", false, "exit with 1 if the bar is missed")
+	b := bench{}
+	flag.StringVar(&b.platform, "p", "a2a3sim", "platform")
+	flag.IntVar(&b.runs, "runs", 3, "runs of each kind; times are medians")
+	enforce := flag.Bool("enforce", false, "exit with 1 if a bar is missed")
 	flag.Parse()
-	missed, err := bench(*platform, *name, *runs)
+	missed, err := b.run()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(2)
@@ -37,74 +47,115 @@ func main() {
 	}
 }
 
-func bench(platform, name string, runs int) (missed bool, err error) {
-	if flag.NArg() > 0 || runs < 1 {
+type bench struct {
+	platform     string
+	runs         int
+	dir, program string
+}
+
+func (b *bench) run() (missed bool, err error) {
+	if flag.NArg() > 0 || b.runs < 1 {
 		return false, errors.New("expected no arguments, and -runs of at least 1")
 	}
-	cases, err := scene.Select(scenes.All(), scene.Selection{Platform: platform, Manual: scene.Include, Cases: []string{name}})
-	if err != nil {
+	if b.dir, err = os.MkdirTemp("", "swimlane-bench"); err != nil {
 		return false, err
 	}
-	dir, err := os.MkdirTemp("", "swimlane-bench")
-	if err != nil {
-		return false, err
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "swimlane")
-	if out, err := exec.Command("go", "build", "-o", program, "./cmd/swimlane").CombinedOutput(); err != nil {
+	defer os.RemoveAll(b.dir)
+	b.program = filepath.Join(b.dir, "swimlane")
+	if out, err := exec.Command("go", "build", "-o", b.program, "./cmd/swimlane").CombinedOutput(); err != nil {
 		return false, fmt.Errorf("build ./cmd/swimlane in the root of the repository: %w\n%s", err, out)
 	}
 	fmt.Printf("%s %s/%s, GOMAXPROCS %d\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
-	fmt.Println("| case | tasks | level 0 | tasks/s | level 4, dep_gen | tasks/s | conversion | model: level 0 | level 4 |")
-	fmt.Println("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-	bar := ""
-	for _, c := range cases {
-		whole, err := measure(c, platform, dir, program, runs)
+	fmt.Println("| case | tasks | level 0 | tasks/s | level 4, dep_gen | tasks/s | and converted | peak MiB | model: level 0 | level 4 |")
+	fmt.Println("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	var rows []row
+	for _, name := range sizes {
+		r, err := b.measure(name)
 		if err != nil {
-			return false, err
+			return false, fmt.Errorf("%s: %w", name, err)
 		}
-		if c.Label() != "TestPagedAttention::large" {
-			continue
-		}
-		verdict := "pass"
-		if missed = whole > maxWhole; missed {
-			verdict = "MISSED"
-		}
-		bar = fmt.Sprintf("\n| Bar | Measured | Limit | |\n| --- | --- | --- | --- |\n| %d tasks, everything recorded and converted | %.1f s | %.0f s | %s |\n",
-			largeTasks, whole.Seconds(), maxWhole.Seconds(), verdict)
+		rows = append(rows, r)
+		fmt.Printf("| %s | %d | %.2f s | %.0f | %.2f s | %.0f | %.2f s | %.0f | %s | %s |\n", name, r.tasks, r.off.Seconds(), float64(r.tasks)/r.off.Seconds(),
+			r.on.Seconds(), float64(r.tasks)/r.on.Seconds(), r.whole.Seconds(), r.peak/(1<<20), r.modelOff, r.modelOn)
 	}
-	fmt.Print(bar)
+	first, last := rows[0], rows[len(rows)-1]
+	slope := math.Log(last.peak/first.peak) / math.Log(float64(last.tasks)/float64(first.tasks))
+	fmt.Print("\n| Bar | Measured | Limit | |\n| --- | --- | --- | --- |\n")
+	bar := func(ok bool, format string, args ...any) {
+		verdict := "pass"
+		if !ok {
+			verdict, missed = "MISSED", true
+		}
+		fmt.Printf(format+" | %s |\n", append(args, verdict)...)
+	}
+	bar(last.whole <= maxWhole, "| %d tasks, everything recorded and converted | %.1f s | %.0f s", last.tasks, last.whole.Seconds(), maxWhole.Seconds())
+	bar(slope <= maxSlope, "| memory: slope of log MiB over log tasks, %d to %d | %.2f | %.1f", first.tasks, last.tasks, slope, maxSlope)
 	return missed, nil
 }
 
-const largeTasks = 102_400
+// row is a case, measured.
+type row struct {
+	tasks             int
+	off, on, whole    time.Duration // the run without profiling, with everything, and the whole process
+	peak              float64       // bytes
+	modelOff, modelOn string
+}
 
-// measure prints the row of a case, and is how long it takes with everything.
-func measure(c scene.Selected, platform, dir, program string, runs int) (whole time.Duration, err error) {
-	var off, on, conversion []time.Duration
-	var bare, full *scene.Result
-	for range runs {
-		if bare, err = c.Run(platform, scene.CallConfig{}); err != nil {
-			return 0, err
+func (b *bench) measure(name string) (r row, err error) {
+	var off, on, whole []time.Duration
+	for range b.runs {
+		bare, err := b.child(name)
+		if err != nil {
+			return r, err
 		}
-		prefix := filepath.Join(dir, c.FileLabel())
-		if full, err = c.Run(platform, scene.CallConfig{EnableChipSwimlane: 4, EnableDepGen: true, OutputPrefix: prefix}); err != nil {
-			return 0, err
+		full, err := b.child(name, "--enable-chip-swimlane", "--enable-dep-gen", "--root", filepath.Join(b.dir, name))
+		if err != nil {
+			return r, err
 		}
-		if err := errors.Join(bare.Golden, full.Golden); err != nil {
-			return 0, err
+		if err := os.RemoveAll(filepath.Join(b.dir, name)); err != nil {
+			return r, err
 		}
-		from := time.Now()
-		if out, err := exec.Command(program, "convert", "--quiet", prefix).CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("convert %s: %w\n%s", prefix, err, out)
-		}
-		off, on, conversion = append(off, bare.Wall), append(on, full.Wall), append(conversion, time.Since(from))
+		off, on, whole = append(off, bare.here), append(on, full.here), append(whole, full.whole)
+		r.peak = max(r.peak, full.peak)
+		r.tasks, r.modelOff, r.modelOn = full.tasks, bare.model, full.model
 	}
-	a, b, v := median(off), median(on), median(conversion)
-	rate := func(d time.Duration) float64 { return float64(full.Tasks) / d.Seconds() }
-	fmt.Printf("| %s | %d | %.2f s | %.0f | %.2f s | %.0f | %.2f s | %.3f ms | %.3f ms |\n", c.Label(), full.Tasks, a.Seconds(), rate(a), b.Seconds(), rate(b), v.Seconds(),
-		float64(bare.Makespan.Microseconds())/1e3, float64(full.Makespan.Microseconds())/1e3)
-	return b + v, nil
+	r.off, r.on, r.whole = median(off), median(on), median(whole)
+	return r, nil
+}
+
+// printed finds what a run prints of itself.
+var printed = regexp.MustCompile(`(?s)model   ([0-9.]+ .s) of model time.*?: ([0-9,]+) tasks.*here    ([0-9.]+) s`)
+
+// process is what one process took.
+type process struct {
+	here, whole time.Duration
+	peak        float64
+	tasks       int
+	model       string
+}
+
+// child runs a case in a process of its own.
+func (b *bench) child(name string, more ...string) (p process, err error) {
+	args := append([]string{"run", "TestPagedAttention", "--case", name, "--manual", "include", "-p", b.platform, "--log-level", "warn"}, more...)
+	cmd := exec.Command(b.program, args...)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	from := time.Now()
+	if err := cmd.Run(); err != nil {
+		return p, fmt.Errorf("swimlane %s: %w\n%s%s", strings.Join(args, " "), err, &out, &problems)
+	}
+	p.whole = time.Since(from)
+	m := printed.FindStringSubmatch(out.String())
+	if m == nil {
+		return p, fmt.Errorf("swimlane %s does not say what it did:\n%s", strings.Join(args, " "), &out)
+	}
+	seconds, _ := strconv.ParseFloat(m[3], 64)
+	p.here, p.model = time.Duration(seconds*float64(time.Second)), m[1]
+	p.tasks, _ = strconv.Atoi(strings.ReplaceAll(m[2], ",", ""))
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		p.peak = float64(usage.Maxrss) * 1024
+	}
+	return p, nil
 }
 
 func median(d []time.Duration) time.Duration {
