@@ -53,7 +53,7 @@ func (d *Data) upload(space abi.Space, alloc func(int) (uint64, error)) (Tensor,
 	if err != nil {
 		return Tensor{}, fmt.Errorf("tensor %q: %w", d.Name, err)
 	}
-	return Tensor{t}, d.move(space, &t, false)
+	return Tensor{t, space}, d.move(space, &t, false)
 }
 
 // move copies the values to the chip, or back.

@@ -127,7 +127,7 @@ func (o *Orchestrator) Alloc(shapes ...Tensor) (ID, []Tensor) {
 func submitted(s tmr.Submitted) (ID, []Tensor) {
 	var out []Tensor
 	for _, t := range s.Args {
-		out = append(out, Tensor{t})
+		out = append(out, Tensor{t: t})
 	}
 	return ID{s.ID}, out
 }

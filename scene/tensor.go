@@ -47,7 +47,21 @@ func (d DType) String() string {
 
 // Tensor is a view of a buffer in the chip's memory, or the shape of an output that
 // has none yet.
-type Tensor struct{ t abi.Tensor }
+type Tensor struct {
+	t     abi.Tensor
+	space abi.Space // of the memory, where [Now] may look: in the tensors of a case and parts of them
+}
+
+// Now is what a tensor of the case, or a part of one, holds at this moment: what a
+// predicate decides by. Another tensor, or another type of elements, ends the run
+// with an error.
+func Now[E Element](t Tensor) View[E] {
+	v, err := sim.ViewOf[E](t.space, &t.t)
+	if err != nil {
+		panic(fmt.Sprintf("what the tensor holds now: %v", err))
+	}
+	return v
+}
 
 // Shape is the number of elements in each dimension.
 func (t Tensor) Shape() (shape []int) {
@@ -64,7 +78,7 @@ func (t Tensor) Slice(start, shape []int) Tensor {
 	if err != nil {
 		panic(err.Error())
 	}
-	return Tensor{part}
+	return Tensor{part, t.space}
 }
 
 // Manual is the tensor without the dependencies that its uses would make.
@@ -82,5 +96,5 @@ func Shape(d DType, shape ...int) Tensor {
 	if err != nil {
 		panic(err.Error())
 	}
-	return Tensor{t}
+	return Tensor{t: t}
 }

@@ -5,7 +5,13 @@ package scenes
 import "swimlane/scene"
 
 // All are the scenes, in the order in which they are listed.
-func All() []*scene.Scene { return []*scene.Scene{VectorExample(), PagedAttention()} }
+func All() []*scene.Scene {
+	return []*scene.Scene{
+		VectorExample(), PagedAttention(), PagedAttentionUnroll(), BlockMatmul(), SpmdBasic(), SpmdMultiblockAiv(), SpmdMultiblockMix(),
+		SyncStartDrainPhases(), MixedExample(), DummyTask(), PredicatedDispatch(), AllocAccumulate(), ManualScope(), FaninLookupPerf(),
+		EarlyDispatchChain(), TaskTimingSlots(),
+	}
+}
 
 // simulators are the platforms that need no hardware.
 var simulators = []string{scene.A2A3Sim, scene.A5Sim}
