@@ -10,5 +10,19 @@ import (
 // The tests of single classes take flags: go test ./scenes -count=1 -run
 // TestPagedAttention -platform a5sim -enable-chip-swimlane=3.
 
-func TestVectorExample(t *testing.T)  { scenetest.Run(t, scenes.VectorExample()) }
-func TestPagedAttention(t *testing.T) { scenetest.Run(t, scenes.PagedAttention()) }
+func TestVectorExample(t *testing.T)        { scenetest.Run(t, scenes.VectorExample()) }
+func TestPagedAttention(t *testing.T)       { scenetest.Run(t, scenes.PagedAttention()) }
+func TestPagedAttentionUnroll(t *testing.T) { scenetest.Run(t, scenes.PagedAttentionUnroll()) }
+func TestBlockMatmul(t *testing.T)          { scenetest.Run(t, scenes.BlockMatmul()) }
+func TestSpmdBasic(t *testing.T)            { scenetest.Run(t, scenes.SpmdBasic()) }
+func TestSpmdMultiblockAiv(t *testing.T)    { scenetest.Run(t, scenes.SpmdMultiblockAiv()) }
+func TestSpmdMultiblockMix(t *testing.T)    { scenetest.Run(t, scenes.SpmdMultiblockMix()) }
+func TestSyncStartDrainPhases(t *testing.T) { scenetest.Run(t, scenes.SyncStartDrainPhases()) }
+func TestMixedExample(t *testing.T)         { scenetest.Run(t, scenes.MixedExample()) }
+func TestDummyTask(t *testing.T)            { scenetest.Run(t, scenes.DummyTask()) }
+func TestPredicatedDispatch(t *testing.T)   { scenetest.Run(t, scenes.PredicatedDispatch()) }
+func TestAllocAccumulate(t *testing.T)      { scenetest.Run(t, scenes.AllocAccumulate()) }
+func TestManualScope(t *testing.T)          { scenetest.Run(t, scenes.ManualScope()) }
+func TestFaninLookupPerf(t *testing.T)      { scenetest.Run(t, scenes.FaninLookupPerf()) }
+func TestEarlyDispatchChain(t *testing.T)   { scenetest.Run(t, scenes.EarlyDispatchChain()) }
+func TestTaskTimingSlots(t *testing.T)      { scenetest.Run(t, scenes.TaskTimingSlots()) }
