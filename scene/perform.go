@@ -43,11 +43,14 @@ func (s Selected) Perform(ctx context.Context, stdout, stderr io.Writer, o Optio
 	p := &Performed{Result: &Result{}}
 	fmt.Fprintf(stdout, "  %s ...\n", s.Label())
 	p.Err = s.perform(e, o, p)
-	verdict := "PASSED"
+	verdict, more := "PASSED", ""
 	if p.Err != nil {
-		verdict = fmt.Sprintf("FAILED: %v", p.Err)
+		verdict, more, _ = strings.Cut(fmt.Sprintf("FAILED: %v", p.Err), "\n")
 	}
 	fmt.Fprintf(stdout, "  %s ... %s\n", s.Label(), verdict)
+	if more != "" { // the stack of a panic
+		fmt.Fprintln(stderr, more)
+	}
 	s.print(stdout, p)
 	for _, n := range p.Notes {
 		fmt.Fprintln(stderr, "Warning: "+n)

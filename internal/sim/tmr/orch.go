@@ -21,6 +21,8 @@ type Orchestrator struct {
 	scopes []scope
 	index  uint32 // of the next submit or alloc
 	submit producer.Submit
+
+	flushed bool
 }
 
 // scope is an open scope: the tasks of it hold a reference each.
@@ -59,22 +61,28 @@ func (o *Orchestrator) run(orchestrate func(*Orchestrator)) {
 	start := o.thread.Now()
 	o.Scope(func() { orchestrate(o) })
 	r.report.Phases[Orch] = Span{start, o.thread.Now(), true}
-	o.out.FlushOrch()
-	r.DepGen.Flush()
-	o.publishCores()
+	if err := o.flush(); err != nil {
+		o.thread.Fail(err)
+	}
 	r.orchestrated = true
 	r.kick(o.thread.Now())
 }
 
+// flush hands over the records that the host does not have yet.
+func (o *Orchestrator) flush() error {
+	o.flushed = true
+	o.out.FlushOrch()
+	o.r.DepGen.Flush()
+	return o.publishCores()
+}
+
 // publishCores tells the host which thread drives each core.
-func (o *Orchestrator) publishCores() {
+func (o *Orchestrator) publishCores() error {
 	threads := make([]int8, len(o.r.Chip.Cores))
 	for i, c := range o.r.Chip.Cores {
 		threads[i] = int8(c.Cluster % len(o.r.scheds))
 	}
-	if err := o.r.Device.PublishCores(threads); err != nil {
-		o.thread.Fail(err)
-	}
+	return o.r.Device.PublishCores(threads)
 }
 
 // live tells whether a producer has not been consumed.

@@ -70,3 +70,15 @@ func (t *Total) add(d sim.Time) {
 		t.N++
 	}
 }
+
+// flush hands over what threads have recorded that did not come to their end.
+func (r *runtime) flush() {
+	for _, s := range r.scheds {
+		if !s.flushed {
+			s.flush()
+		}
+	}
+	if !r.orch.flushed {
+		_ = r.orch.flush() // the run has failed already
+	}
+}

@@ -95,6 +95,7 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 	r.orch.thread = r.engine.Start("orchestrator", begun, func(*sim.Thread) { r.orch.run(orchestrate) })
 	r.report.Start = start
 	if err := r.engine.Run(); err != nil {
+		r.flush()
 		return nil, err
 	}
 	r.finish(begun)

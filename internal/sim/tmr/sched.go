@@ -24,6 +24,7 @@ type scheduler struct {
 	room    []place
 	drained *drain // the last drain that it took part in
 
+	flushed      bool
 	hits, misses uint32 // of pops, since the last Dispatch record
 	end          depths // of the last record that has depths
 	cached       depths
@@ -101,6 +102,11 @@ func (s *scheduler) run(*sim.Thread) {
 		at := s.sample()
 		s.dispatchRecord(s.now(), s.now(), 0, at)
 	}
+	s.flush()
+}
+
+// flush hands over the records that the host does not have yet.
+func (s *scheduler) flush() {
 	var owned []int
 	for _, c := range s.cores {
 		for _, slot := range c {
@@ -108,6 +114,7 @@ func (s *scheduler) run(*sim.Thread) {
 		}
 	}
 	s.out.Flush(owned, nil)
+	s.flushed = true
 }
 
 // done tells whether there is nothing left to do in the run.
