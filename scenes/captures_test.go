@@ -2,8 +2,10 @@ package scenes_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"swimlane/internal/taskgraph"
 	"swimlane/scene"
 	"swimlane/scenes"
+	"swimlane/timeline"
 )
 
 // real are the captures of scenes that ours have the names, kernels and graphs of.
@@ -62,6 +65,9 @@ func TestLikeRealCaptures(t *testing.T) {
 			if !slices.Equal(got.edges(), want.edges()) {
 				t.Errorf("%d edges, want %d:\n%v, want\n%v", len(got.edges()), len(want.edges()), got.edges(), want.edges())
 			}
+			if got, want := got.asked(t), want.asked(t); !reflect.DeepEqual(got, want) {
+				t.Errorf("deps.json says\n%+v, want\n%+v", got, want)
+			}
 			if !slices.Equal(got.submits(), want.submits()) {
 				t.Errorf("submits\n%v, want\n%v", got.submits(), want.submits())
 			}
@@ -69,6 +75,10 @@ func TestLikeRealCaptures(t *testing.T) {
 				if !slices.Contains(got.names.Sorted(), e) {
 					t.Errorf("no function %s is named %q; there are %v", e.Key, e.Name, got.names.Sorted())
 				}
+			}
+			reference := parsePicture(t, parity.Unpacked(t, filepath.Join(shared, "captures", real[label], "reference", "trace.json.gz")))
+			if got, want := got.picture(t).counts(), reference.counts(); !maps.Equal(got, want) {
+				t.Errorf("the picture has\n%v, want\n%v", got, want)
 			}
 			for kind := range want.kinds() {
 				if kind != "resolve" && kind != "release" && !got.kinds()[kind] { // these two depend on how long something takes
@@ -82,8 +92,38 @@ func TestLikeRealCaptures(t *testing.T) {
 // opened is a directory with a capture, its graph and its names.
 type opened struct {
 	rec   *capture.Records
+	path  string // of deps.json
 	graph *taskgraph.Graph
 	names *names.Map
+}
+
+// asked is what deps.json says of submits and of why tasks depend on each other,
+// without shapes and the numbers of tensors.
+type asked struct {
+	Tasks []struct {
+		TaskID string `json:"task_id"`
+		Scope  string
+		Early  bool `json:"early_dispatch"`
+		Args   []struct {
+			Idx         int
+			Type, Dtype string
+		}
+	}
+	Edges []struct {
+		Pred, Succ string
+		Arg        int
+		Source     string
+		Flags      []string
+		Overlap    string
+	}
+}
+
+func (o *opened) asked(t *testing.T) (a asked) {
+	t.Helper()
+	if err := json.Unmarshal(parity.Unpacked(t, o.path), &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 func openCapture(t *testing.T, dir string) *opened {
@@ -99,7 +139,8 @@ func openCapture(t *testing.T, dir string) *opened {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps, err := capture.ReadDeps(one("deps.json*"), nil)
+	path := one("deps.json*")
+	deps, err := capture.ReadDeps(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +152,43 @@ func openCapture(t *testing.T, dir string) *opened {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &opened{rec, graph, m}
+	return &opened{rec, path, graph, m}
+}
+
+func (o *opened) picture(t *testing.T) *picture {
+	t.Helper()
+	tl, err := timeline.New(o.rec, o.graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text := drawn(t, tl, o.names)
+	return parsePicture(t, text)
+}
+
+// counts are what of a picture does not depend on how long things take: the names of
+// processes, bars by process and function, and arrows by process and name.
+func (p *picture) counts() map[string]int {
+	out := map[string]int{}
+	for _, name := range p.process {
+		out["process "+name]++
+	}
+	for _, pid := range []int{orchestrator, schedulerView, workerView} {
+		for _, bar := range p.on(pid) {
+			name, _, _ := strings.Cut(bar.Name, "(")
+			out[p.process[pid]+" "+name]++
+		}
+	}
+	for name, from := range p.arrows {
+		if name == "hb_violation" {
+			name = "dependency"
+		}
+		for pid, n := range from {
+			if name != "complete→ready" {
+				out[p.process[pid]+" "+name] += n
+			}
+		}
+	}
+	return out
 }
 
 // task is a task of a graph, and how many rows it has.

@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"swimlane/capture"
 	"swimlane/internal/draw"
 	"swimlane/internal/names"
 	"swimlane/internal/trace/check"
+	"swimlane/timeline"
 	"swimlane/trace/chrome"
 )
 
@@ -78,15 +80,8 @@ func (r *ran) nameMap() *names.Map {
 
 func (r *ran) draw() (*picture, draw.Report) {
 	r.Helper()
-	pic, err := draw.New(r.Timeline, draw.Options{Names: r.nameMap()})
-	if err != nil {
-		r.Fatal(err)
-	}
-	var text bytes.Buffer
-	if _, err := chrome.Write(context.Background(), &text, pic.Trace(), chrome.Options{}); err != nil {
-		r.Fatal(err)
-	}
-	report, err := check.JSON(bytes.NewReader(text.Bytes()))
+	pic, text := drawn(r.T, r.Timeline, r.nameMap())
+	report, err := check.JSON(bytes.NewReader(text))
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -95,9 +90,29 @@ func (r *ran) draw() (*picture, draw.Report) {
 			r.Errorf("a viewer would object: %s ×%d: %q", f.Rule, f.Count, f.Examples)
 		}
 	}
+	return parsePicture(r.T, text), pic.Report
+}
+
+// drawn is the picture of a run, and the text of its trace.
+func drawn(t *testing.T, tl *timeline.Timeline, m *names.Map) (*draw.Picture, []byte) {
+	t.Helper()
+	pic, err := draw.New(tl, draw.Options{Names: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if _, err := chrome.Write(context.Background(), &text, pic.Trace(), chrome.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return pic, text.Bytes()
+}
+
+// parsePicture reads a trace.
+func parsePicture(t *testing.T, text []byte) *picture {
+	t.Helper()
 	var doc struct{ TraceEvents []traceEvent }
-	if err := json.Unmarshal(text.Bytes(), &doc); err != nil {
-		r.Fatal(err)
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
 	}
 	p := &picture{map[int]string{}, map[laneID]string{}, map[laneID][]traceEvent{}, map[string]map[int]int{}}
 	for _, e := range doc.TraceEvents {
@@ -117,7 +132,7 @@ func (r *ran) draw() (*picture, draw.Report) {
 			p.arrows[e.Name][e.Pid]++
 		}
 	}
-	return p, pic.Report
+	return p
 }
 
 // on are the bars of a process.

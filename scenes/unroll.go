@@ -35,7 +35,7 @@ func PagedAttentionUnroll() *scene.Scene {
 		Class: "TestPagedAttentionUnroll", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores:       []*scene.Incore{groupQK, groupSF, groupPV, up},
-			Orchestration: scene.Orchestration{Name: "PagedAttnUnroll", Run: orchestrateUnrolled},
+			Orchestration: scene.Orchestration{Run: orchestrateUnrolled},
 		},
 		Cases: []scene.Case{
 			{Name: "SimSmall", Platforms: simulators, Config: eight, Params: unrolled{requests: 3, blocks: 8, group: 8, rows: 16, block: 16, dim: 32}},
