@@ -25,6 +25,7 @@ var real = map[string]string{
 	"TestSpmdBasic::Case1":                                "a2a3sim_tmr_spmd_basic_l4_deps",
 	"TestSpmdMultiblockMix::Case1":                        "a2a3sim_tmr_spmd_multiblock_mix_l4_deps",
 	"TestSyncStartDrainPhases::global_aiv":                "a2a3sim_tmr_sync_start_drain_l4_deps",
+	"TestSpmdSyncStartEarlyDispatch::Case1":               "a2a3sim_tmr_spmd_sync_start_early_l4_deps",
 	"TestMixedExample::case1":                             "a5sim_tmr_mixed_example_l4_deps__TestMixedExample_case1",
 	"TestMixedExample::case2":                             "a2a3sim_tmr_mixed_example_l4_deps__TestMixedExample_case2",
 	"TestDummyTask::SingleDummyAutoDep":                   "a2a3sim_tmr_dummy_task_l4_deps__TestDummyTask_SingleDummyAutoDep",

@@ -8,7 +8,7 @@ import "swimlane/scene"
 func All() []*scene.Scene {
 	return []*scene.Scene{
 		VectorExample(), PagedAttention(), PagedAttentionUnroll(), BlockMatmul(), SpmdBasic(), SpmdMultiblockAiv(), SpmdMultiblockMix(),
-		SyncStartDrainPhases(), MixedExample(), DummyTask(), PredicatedDispatch(), AllocAccumulate(), ManualScope(), FaninLookupPerf(),
+		SyncStartDrainPhases(), SpmdSyncStartEarlyDispatch(), MixedExample(), DummyTask(), PredicatedDispatch(), AllocAccumulate(), ManualScope(), FaninLookupPerf(),
 		EarlyDispatchChain(), TaskTimingSlots(),
 	}
 }

@@ -244,6 +244,12 @@ var facts = map[string]func(*ran){
 			r.Errorf("%d blocks were placed in drains, want the 16 of one task", n)
 		}
 	},
+	"TestSpmdSyncStartEarlyDispatch::Case1": func(r *ran) {
+		syncStart(1<<32 + 1)(r)
+		if n := len(cores(r.subtasks()[1<<32])); n != 8 {
+			r.Errorf("50 blocks ran on %d AICs, want all eight", n)
+		}
+	},
 
 	"TestDummyTask::SingleDummyAutoDep":      dummyTasks(1),
 	"TestDummyTask::DummyExplicitDepBarrier": dummyTasks(2),
@@ -333,7 +339,7 @@ func inRing(n uint64) func(*ran) {
 func syncStart(tasks ...uint64) func(*ran) {
 	return func(r *ran) {
 		rows := r.subtasks()
-		drained := 0
+		blocks, subtasks := 0, 0
 		for _, task := range tasks {
 			list := rows[task]
 			if n := len(cores(list)); n != len(list) {
@@ -355,16 +361,17 @@ func syncStart(tasks ...uint64) func(*ran) {
 					r.Errorf("thread %d dispatched blocks of task %d at %d times, want one", thread, task, len(times))
 				}
 			}
-			if len(byThread) > 1 || len(list) > 6 { // more than six do not fit one thread
-				drained += len(list)
+			node, _ := r.graph.Node(task)
+			if len(byThread) > 1 || len(list) > 6 { // no thread has more than six cores of a kind
+				blocks, subtasks = blocks+int(r.graph.Block(node)), subtasks+len(list)
 			}
 		}
-		for _, kind := range []string{"drain", "drain_prepare", "drain_publish"} {
-			if n := processed(r.phases(kind)); n < drained {
-				r.Errorf("%s: %d blocks, want at least the %d of tasks on several threads", kind, n, drained)
+		for kind, least := range map[string]int{"drain": blocks, "drain_prepare": subtasks, "drain_publish": subtasks} {
+			if n := processed(r.phases(kind)); n < least {
+				r.Errorf("%s: %d, want at least %d, of the tasks on several threads", kind, n, least)
 			}
 		}
-		if drained == 0 {
+		if blocks == 0 {
 			r.Error("no task needed the cores of several threads")
 		}
 	}

@@ -29,11 +29,12 @@ var sizes = map[string]size{
 	"TestBlockMatmul::square": {16 * 5, 16 * 6, 16 * 5, 16 * (5 + 3 + 1)},
 	"TestBlockMatmul::deep":   {6 * 10, 6 * 11, 6 * 10, 6 * (10 + 8 + 1)},
 
-	"TestSpmdBasic::Case1":                 {1, 1, 3, 0},
-	"TestSpmdMultiblockAiv::Case1":         {4, 4, 1 + 16 + 17 + 72, 3},
-	"TestSpmdMultiblockMix::Case1":         {5, 5, 3 * (2 + 8 + 12 + 24 + 48), 4},
-	"TestSyncStartDrainPhases::global_aiv": {4, 4, 1 + 5 + 1 + 8, 3},
-	"TestSyncStartDrainPhases::whole_chip": {3, 3, 1 + 16 + 2, 0},
+	"TestSpmdBasic::Case1":                  {1, 1, 3, 0},
+	"TestSpmdMultiblockAiv::Case1":          {4, 4, 1 + 16 + 17 + 72, 3},
+	"TestSpmdMultiblockMix::Case1":          {5, 5, 3 * (2 + 8 + 12 + 24 + 48), 4},
+	"TestSyncStartDrainPhases::global_aiv":  {4, 4, 1 + 5 + 1 + 8, 3},
+	"TestSyncStartDrainPhases::whole_chip":  {3, 3, 1 + 16 + 2, 0},
+	"TestSpmdSyncStartEarlyDispatch::Case1": {2, 2, 50 + 8*3, 1},
 	// A round has 3 + 1 + 1 + 2 + 2 subtasks. Linked: six edges a round, and from the
 	// last task of one to the first of the next.
 	"TestMixedExample::case1":  {20, 20, 4 * 9, 0},

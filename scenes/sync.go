@@ -43,3 +43,40 @@ func SyncStartDrainPhases() *scene.Scene {
 		},
 	}
 }
+
+// SpmdSyncStartEarlyDispatch is a manual scope with an AIC task of 50 blocks, more
+// than there are AICs, that lets its consumers onto cores early, and behind it a task
+// of whole clusters whose blocks start together on all eight of them: it starts in a
+// drain, when the last AIC is idle. Graph, kernels, tensor and rows are those of a
+// real capture of that name.
+func SpmdSyncStartEarlyDispatch() *scene.Scene {
+	const blocks, mixed = 50, 8
+	write := writeLines(0, "SPMD_WRITE_AIC", scene.AIC, 1, 0)
+	aic := writeLines(1, "SPMD_MIX_AIC", scene.AIC, 3, 0)
+	aiv0 := writeLines(2, "SPMD_MIX_AIV0", scene.AIV, 3, 1)
+	aiv1 := writeLines(3, "SPMD_MIX_AIV1", scene.AIV, 3, 2)
+	return &scene.Scene{
+		Class: "TestSpmdSyncStartEarlyDispatch", Runtime: scene.TensormapAndRingbuffer,
+		Callable: scene.Callable{
+			Incores: []*scene.Incore{write, aic, aiv0, aiv1},
+			Orchestration: scene.Orchestration{Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {
+				use := []scene.Arg{scene.InOut(args[0])}
+				o.ManualScope(func() {
+					first, _ := o.Submit(scene.Task{AIC: write, Args: use, Scalars: []uint64{0}, Blocks: blocks, Early: true})
+					o.Submit(scene.Task{AIC: aic, AIV0: aiv0, AIV1: aiv1, Args: use, Scalars: []uint64{blocks}, Blocks: mixed, SyncStart: true, After: []scene.ID{first}})
+				})
+			}},
+		},
+		Cases:  []scene.Case{{Name: "Case1", Platforms: simulators, Config: eight, Params: spmd{lines: 122}}},
+		Inputs: spmdInputs,
+		Golden: func(_ *scene.Case, in []scene.Data) []scene.Data {
+			for i := range blocks * line {
+				in[0].F32[i] += float32(1000*blocks + i/line)
+			}
+			for i := range mixed * 3 * line {
+				in[0].F32[blocks*line+i] += float32(1000*mixed + i/(3*line))
+			}
+			return in
+		},
+	}
+}
