@@ -18,11 +18,14 @@ func TestSpmdBasic(t *testing.T)            { scenetest.Run(t, scenes.SpmdBasic(
 func TestSpmdMultiblockAiv(t *testing.T)    { scenetest.Run(t, scenes.SpmdMultiblockAiv()) }
 func TestSpmdMultiblockMix(t *testing.T)    { scenetest.Run(t, scenes.SpmdMultiblockMix()) }
 func TestSyncStartDrainPhases(t *testing.T) { scenetest.Run(t, scenes.SyncStartDrainPhases()) }
-func TestMixedExample(t *testing.T)         { scenetest.Run(t, scenes.MixedExample()) }
-func TestDummyTask(t *testing.T)            { scenetest.Run(t, scenes.DummyTask()) }
-func TestPredicatedDispatch(t *testing.T)   { scenetest.Run(t, scenes.PredicatedDispatch()) }
-func TestAllocAccumulate(t *testing.T)      { scenetest.Run(t, scenes.AllocAccumulate()) }
-func TestManualScope(t *testing.T)          { scenetest.Run(t, scenes.ManualScope()) }
-func TestFaninLookupPerf(t *testing.T)      { scenetest.Run(t, scenes.FaninLookupPerf()) }
-func TestEarlyDispatchChain(t *testing.T)   { scenetest.Run(t, scenes.EarlyDispatchChain()) }
-func TestTaskTimingSlots(t *testing.T)      { scenetest.Run(t, scenes.TaskTimingSlots()) }
+func TestSpmdSyncStartEarlyDispatch(t *testing.T) {
+	scenetest.Run(t, scenes.SpmdSyncStartEarlyDispatch())
+}
+func TestMixedExample(t *testing.T)       { scenetest.Run(t, scenes.MixedExample()) }
+func TestDummyTask(t *testing.T)          { scenetest.Run(t, scenes.DummyTask()) }
+func TestPredicatedDispatch(t *testing.T) { scenetest.Run(t, scenes.PredicatedDispatch()) }
+func TestAllocAccumulate(t *testing.T)    { scenetest.Run(t, scenes.AllocAccumulate()) }
+func TestManualScope(t *testing.T)        { scenetest.Run(t, scenes.ManualScope()) }
+func TestFaninLookupPerf(t *testing.T)    { scenetest.Run(t, scenes.FaninLookupPerf()) }
+func TestEarlyDispatchChain(t *testing.T) { scenetest.Run(t, scenes.EarlyDispatchChain()) }
+func TestTaskTimingSlots(t *testing.T)    { scenetest.Run(t, scenes.TaskTimingSlots()) }

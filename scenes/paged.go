@@ -28,6 +28,7 @@ var (
 func PagedAttention() *scene.Scene {
 	small := paged{requests: 1, blocks: 3, rows: 16, block: 16, dim: 16}
 	medium := paged{requests: 16, blocks: 128, rows: 8, block: 8, dim: 8}
+	half := paged{requests: 50, blocks: 256, rows: 4, block: 4, dim: 4}
 	large := paged{requests: 100, blocks: 256, rows: 4, block: 4, dim: 4}
 	return &scene.Scene{
 		Class: "TestPagedAttention", Runtime: scene.TensormapAndRingbuffer,
@@ -38,6 +39,7 @@ func PagedAttention() *scene.Scene {
 		Cases: []scene.Case{
 			{Name: "basic", Platforms: simulators, Params: small},
 			{Name: "medium", Platforms: simulators, Params: medium},
+			{Name: "half", Platforms: simulators, Params: half, Manual: scene.Manual{Everywhere: true}},
 			{Name: "large", Platforms: simulators, Params: large, Manual: scene.Manual{Everywhere: true}},
 		},
 		Inputs: pagedInputs, Golden: pagedGolden, RTol: 1e-4, ATol: 1e-4,

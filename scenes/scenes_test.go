@@ -21,6 +21,7 @@ var sizes = map[string]size{
 	// Per block QK→SF, SF→PV, SF→UP, PV→UP, alloc→UP, and UP→UP between blocks.
 	"TestPagedAttention::basic":  {12, 13, 12, 3*5 + 2},
 	"TestPagedAttention::medium": {8192, 8208, 8192, 16 * (128*5 + 127)},
+	"TestPagedAttention::half":   {51200, 51250, 51200, 50 * (256*5 + 255)},
 	"TestPagedAttention::large":  {102400, 102500, 102400, 100 * (256*5 + 255)},
 	// The same per group.
 	"TestPagedAttentionUnroll::SimSmall":  {12, 15, 12, 3 * 5},
@@ -76,8 +77,7 @@ type ran struct {
 }
 
 // TestScenes runs every case on every simulator with everything recorded, and the
-// small ones without a capture too. What is in between is a matter of the runtime and
-// not of the scene, and is run on one of them.
+// small ones at every level.
 func TestScenes(t *testing.T) {
 	mode := scene.Include
 	if testing.Short() {
@@ -100,7 +100,7 @@ func TestScenes(t *testing.T) {
 				}
 				t.Parallel()
 				run(t, c, platform, 0, want)
-				for level := 1; level < 4 && platform == scene.A2A3Sim && !testing.Short(); level++ {
+				for level := 1; level < 4 && !testing.Short(); level++ {
 					run(t, c, platform, level, want)
 				}
 				r := run(t, c, platform, 4, want)

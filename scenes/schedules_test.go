@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"swimlane/scene"
@@ -34,7 +35,7 @@ func TestGoldenOnEverySchedule(t *testing.T) {
 					rng := rand.New(rand.NewPCG(uint64(seed), 9))
 					changed := *c.Case
 					changed.Config.AicpuThreads = 2 + rng.IntN(3)
-					if c.Scene.Class != "TestSyncStartDrainPhases" { // its tasks need the whole chip at once
+					if !strings.HasPrefix(c.Scene.Class, "TestSyncStart") && !strings.HasPrefix(c.Scene.Class, "TestSpmdSyncStart") { // their tasks need many cores at once
 						changed.Config.Clusters = 1 + rng.IntN(24)
 					}
 					r, err := scene.Selected{Scene: c.Scene, Case: &changed}.RunWith(scene.Setup{Platform: platform, Costs: randomCosts(t, platform, rng), LogLevel: "null"})
