@@ -30,6 +30,7 @@ type Thread struct {
 	engine *Engine
 	at     Time // its time; of a sleeper, when it goes on
 	from   Time // of a sleeper: since when
+	waker  Moment
 	state  threadState
 	next   func() (struct{}, bool)
 	stop   func()
@@ -161,20 +162,49 @@ func (t *Thread) switchAway() {
 	}
 }
 
+// Moment is a point in the order in which things happen: what a thread does at a
+// time. The zero value is before all.
+type Moment struct {
+	At     Time
+	thread int
+}
+
+// Moment is what the thread does now.
+func (t *Thread) Moment() Moment { return Moment{t.at, t.index} }
+
+// Before tells whether what the thread does now comes before a moment.
+func (t *Thread) Before(m Moment) bool { return t.at < m.At || t.at == m.At && t.index < m.thread }
+
 // Sleep lets time pass until a time, or until another thread calls Wake. Never is
-// a time that only Wake ends.
-func (t *Thread) Sleep(until Time) {
-	t.from, t.at, t.state = t.at, max(t.at, until), asleep
+// a time that only Wake ends. The result is when that was; zero: nobody did.
+func (t *Thread) Sleep(until Time) (woken Moment) {
+	t.from, t.at, t.state, t.waker = t.at, max(t.at, until), asleep, Moment{}
 	if h := t.engine.horizon; t.at == Never || h != nil && h.before(t) {
 		t.switchAway()
 	}
 	t.state = awake
+	return t.waker
+}
+
+// Rewind goes back to a time since the thread fell asleep: for a program that did
+// something in its sleep that no other thread can notice. Until the moment that
+// ended the sleep it must not look at what others do, nor do anything itself.
+func (t *Thread) Rewind(at Time) {
+	if at < t.from || at > t.at {
+		panic(fmt.Sprintf("sim: %s goes back from %d ns to %d ns, and slept since %d ns", t.name, t.at, at, t.from))
+	}
+	t.at = at
 }
 
 // Wake lets a sleeper go on at a time, or now if that has passed. It does not make
 // it sleep longer, and does nothing to a thread that is awake.
 func (t *Thread) Wake(at Time) {
-	if at = max(at, t.engine.running.at, t.from); t.state == asleep && at < t.at {
+	at = max(at, t.engine.running.at, t.from)
+	if t.state != asleep || at > t.at || at == t.at && t.waker != (Moment{}) {
+		return
+	}
+	t.waker = Moment{at, t.engine.running.index}
+	if at < t.at {
 		t.at = at
 		t.engine.consider(t)
 	}

@@ -61,23 +61,37 @@ func TestFreeModel(t *testing.T) {
 	}
 }
 
-// TestSmallSyncStartPasses: a task that must start together and fits does not wait
-// for one that does not.
-func TestSmallSyncStartPasses(t *testing.T) {
+// TestShortDrainIsRetried: while a drain finds too little room every thread goes on
+// with what runs and tries again, and none dispatches anything: not even a task that
+// must start together and would fit (spec/collector.md §12.5 row 3, §12.6).
+func TestShortDrainIsRetried(t *testing.T) {
 	b := newBench(t, abi.A2A3, 6, abi.SchedPhases)
-	var small, long uint64
+	var small, all, single, long uint64
 	b.mustRun(func(o *tmr.Orchestrator) {
 		long = o.Submit(&tmr.Task{Kernels: aiv(100_000)}).ID
-		o.Submit(&tmr.Task{Kernels: aiv(10), Blocks: 12, SyncStart: true})
+		all = o.Submit(&tmr.Task{Kernels: aiv(10), Blocks: 12, SyncStart: true}).ID
 		for range 20 { // until a drain has found too little room
 			o.Scope(func() {})
 		}
 		small = o.Submit(&tmr.Task{Kernels: aiv(10), Blocks: 2, SyncStart: true}).ID
+		single = o.Submit(&tmr.Task{Kernels: [3]*sim.Kernel{busy(abi.AIC, 10)}}).ID
 	})
 	byTask := b.byTask()
-	if r := byTask[small][0]; r.dispatch > byTask[long][0].end {
-		t.Errorf("the small task was dispatched at %d, after the long one had ended at %d", r.dispatch, byTask[long][0].end)
+	drained := byTask[all][0].dispatch
+	if drained < byTask[long][0].end {
+		t.Errorf("the drain placed blocks at %d, before the task on one of the cores ended at %d", drained, byTask[long][0].end)
 	}
+	for _, id := range []uint64{small, single} {
+		if r := byTask[id][0]; r.dispatch < drained {
+			t.Errorf("task %#x was dispatched at %d, during the drain that ended after %d", id, r.dispatch, drained)
+		}
+	}
+	// Three threads took part, and only what reached the staging step is recorded. The
+	// small task may find the cores of its thread just taken, and need a drain too.
+	if count, tasks := b.kinds(); !(count[abi.Drain] == 3 && tasks[abi.Drain] == 12) && !(count[abi.Drain] == 6 && tasks[abi.Drain] == 14) {
+		t.Errorf("%d drains of %d blocks, want 3 of 12, or 6 of 14", count[abi.Drain], tasks[abi.Drain])
+	}
+	checkInvariants(t, b, nil, nil)
 }
 
 // TestEarlyWhileWiring: producers finish, or get all their cores, at every moment

@@ -5,12 +5,6 @@ import (
 	"swimlane/internal/sim"
 )
 
-// place is where a block of a task goes: the cores of a cluster that it uses.
-type place struct {
-	cores  []*slots
-	behind bool // running tasks
-}
-
 // prepared is a subtask that is ready to be published.
 type prepared struct {
 	slot *slots
@@ -19,39 +13,43 @@ type prepared struct {
 
 // dispatch gives cores what is ready, and tells how many subtasks that was
 // (spec/collector.md §12.6).
-func (s *scheduler) dispatch() int {
-	n := 0
-	for _, shape := range []int{abi.ShapeMIX, abi.ShapeAIC, abi.ShapeAIV} {
-		n += s.fill(&s.r.sync[shape], shape, false) // never behind running tasks: they would not start together
+func (s *scheduler) dispatch() (n int) {
+	for pass := range passes {
+		n += s.inOrder(func(shape int, behind bool) int { return s.fill(pass, shape, behind) },
+			func(shape int) bool { return s.work(pass, shape) },
+			func(shape int) bool { return s.othersIdle(pass, shape) })
+		if s.asked {
+			break
+		}
 	}
-	n += s.dispatchReady()
 	if n > 0 {
-		s.r.kick(s.now()) // what others may do depends on which cores are idle, and what is ready
-		at := s.sample()
-		s.dispatchRecord(s.t0p, s.now(), n, at)
+		s.dispatchRecord(s.t0p, s.now(), n, s.sample())
 	}
 	return n
 }
 
-// dispatchReady fills idle cores first, then the places behind running tasks.
-func (s *scheduler) dispatchReady() (n int) {
-	queues := &s.r.ready
-	n = s.fill(&queues[abi.ShapeMIX], abi.ShapeMIX, false)
+// inOrder goes through the shapes: idle cores first, then the places behind running
+// tasks, and everywhere MIX first. What is left of MIX keeps the others away from
+// cores that it needs. It ends when the thread has asked for a drain.
+func (s *scheduler) inOrder(fill func(shape int, behind bool) int, left, othersIdle func(shape int) bool) (n int) {
+	n = fill(abi.ShapeMIX, false)
 	singles := s.singles()
-	if queues[abi.ShapeMIX].len() == 0 {
+	if !s.asked && !left(abi.ShapeMIX) {
 		for _, shape := range singles {
-			n += s.fill(&queues[shape], shape, false)
+			if !s.asked {
+				n += fill(shape, false)
+			}
 		}
 	}
-	if !s.othersIdle(abi.ShapeMIX) {
-		n += s.fill(&queues[abi.ShapeMIX], abi.ShapeMIX, true)
+	if !s.asked && !othersIdle(abi.ShapeMIX) {
+		n += fill(abi.ShapeMIX, true)
 	}
-	if queues[abi.ShapeMIX].len() > 0 {
+	if s.asked || left(abi.ShapeMIX) {
 		return n
 	}
 	for _, shape := range singles {
-		if !s.othersIdle(shape) {
-			n += s.fill(&queues[shape], shape, true)
+		if !s.asked && !othersIdle(shape) {
+			n += fill(shape, true)
 		}
 	}
 	return n
@@ -65,128 +63,79 @@ func (s *scheduler) singles() [2]int {
 	return [2]int{abi.ShapeAIC, abi.ShapeAIV}
 }
 
-// othersIdle tells whether another thread has an idle core of a shape, or for MIX
-// an idle cluster.
-func (s *scheduler) othersIdle(shape int) bool {
-	for _, other := range s.r.scheds {
-		if other != s && other.idlePlaces(shape) > 0 {
-			return true
+// everywhere is more than the places that there can be.
+const everywhere = 1 << 20
+
+// fill gives places to the tasks of a queue until there are no more of either, and
+// tells how many subtasks that was.
+func (s *scheduler) fill(pass, shape int, behind bool) (published int) {
+	for !s.asked {
+		free := len(s.places(shape, s.uses(pass, shape), behind, everywhere))
+		if free == 0 {
+			break
 		}
-	}
-	return false
-}
-
-// idlePlaces is how many blocks of a shape its idle cores can take.
-func (s *scheduler) idlePlaces(shape int) (n int) {
-	for i := range s.cores {
-		for _, p := range clusterPlaces(&s.cores[i], shape) {
-			if p.free(false) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// places are up to n places for blocks of a shape: idle cores, or those behind
-// running tasks. They are good until the next call.
-func (s *scheduler) places(shape int, behind bool, n int) []place {
-	out := s.room[:0]
-	for i := range s.cores {
-		for _, p := range clusterPlaces(&s.cores[i], shape) {
-			if len(out) < n && p.free(behind) {
-				p.behind = behind
-				out = append(out, p)
-			}
-		}
-	}
-	s.room = out
-	return out
-}
-
-// clusterPlaces are where blocks of a shape go in a cluster.
-func clusterPlaces(c *[abi.CoresPerCluster]*slots, shape int) []place {
-	switch shape {
-	case abi.ShapeMIX:
-		return []place{{cores: c[:]}}
-	case abi.ShapeAIC:
-		return []place{{cores: c[:1]}}
-	}
-	return []place{{cores: c[1:2]}, {cores: c[2:]}}
-}
-
-// free tells whether all cores of a place can take a task.
-func (p *place) free(behind bool) bool {
-	for _, c := range p.cores {
-		if !free(c, behind) {
-			return false
-		}
-	}
-	return true
-}
-
-// free tells whether a core can take a task: at once, or behind the one that it
-// runs.
-func free(c *slots, behind bool) bool {
-	if behind {
-		return c.acked && c.running.task != nil && c.waiting.task == nil
-	}
-	return c.running.task == nil
-}
-
-// fill gives places to the tasks of a queue, and tells how many subtasks that was.
-func (s *scheduler) fill(q *queue, shape int, behind bool) (published int) {
-	free := s.places(shape, behind, len(s.r.Chip.Cores))
-	if len(free) == 0 {
-		return 0
-	}
-	var batch []prepared
-	popped := uint32(0)
-	tries := q.len()
-	for limit := len(free); limit > 0 && len(free) > 0 && !s.called(); limit-- {
 		s.spend(sim.SchedPop)
-		for tries--; tries > 0 && s.r.hopeless(q.first()); tries-- {
-			q.push(q.pop()) // the next one may fit
-			s.spend(sim.SchedPop)
+		var tasks []*task
+		if !s.blind() {
+			tasks = s.pop(&s.r.ready[pass][shape], free)
 		}
-		if t := q.first(); t == nil || s.r.hopeless(t) {
+		if len(tasks) == 0 {
+			s.misses++
 			break
 		}
-		t := q.pop()
-		popped++
-		if t.sync() && t.blocks > len(free) {
-			s.callDrain(t)
-			break
-		}
-		first, last := s.claim(q, t, len(free))
-		for block := first; block < last; block++ {
-			batch = s.prepare(batch, t, block, free[0])
-			free = free[1:]
-		}
-		if t.sync() { // for itself, so that its blocks start together
-			published += s.publish(batch, s.stamp())
-			batch = nil
-		}
-	}
-	if popped == 0 {
-		s.misses++
-	}
-	s.hits += popped
-	if len(batch) > 0 {
-		published += s.publish(batch, s.stamp())
+		s.hits += uint32(len(tasks))
+		published += s.place(tasks, behind)
 	}
 	return published
 }
 
-// prepare takes the cores of a place for a block.
+// place prepares the blocks of popped tasks as far as there is room, and publishes
+// them. What is left goes back to the queue, where other threads find it.
+func (s *scheduler) place(tasks []*task, behind bool) (published int) {
+	var batch []prepared
+	for _, t := range tasks {
+		free := s.places(t.shape, t.lanes, behind, t.blocks-t.next)
+		if s.asked || t.sync() && len(free) < t.blocks {
+			published += s.publish(batch, nil)
+			batch = nil
+			if s.asked || !s.ask(t) {
+				s.back(t)
+			}
+			s.asked = true
+			continue
+		}
+		first := t.next
+		if t.next += len(free); t.next < t.blocks {
+			s.back(t)
+		}
+		for i, p := range free {
+			batch = s.prepare(batch, t, first+i, p)
+		}
+		if t.sync() { // for itself
+			published += s.publish(batch, nil)
+			batch = nil
+		}
+	}
+	return published + s.publish(batch, nil)
+}
+
+// back puts a task with blocks left behind the others of its queue.
+func (s *scheduler) back(t *task) {
+	s.spend(sim.SchedPush)
+	s.r.ready[t.pass()][t.shape].push(t)
+	s.r.changed(s.now())
+}
+
+// prepare takes the cores of a place for a block. A core that is idle will run its
+// subtask next, and any other behind what it runs.
 func (s *scheduler) prepare(batch []prepared, t *task, block int, p place) []prepared {
-	for i, slot := range p.cores {
-		lane := i
+	for i := range p.in.cores {
+		slot, lane := &p.in.cores[i], i
+		if p.uses&slot.lane == 0 {
+			continue
+		}
 		if t.shape == abi.ShapeAIV {
 			lane = 1 // any AIV plays the first one
-		}
-		if t.kernels[lane] == nil {
-			continue
 		}
 		s.spend(sim.SchedPrepare)
 		o := sub{task: t, block: block, lane: lane, token: slot.tokens.Next()}
@@ -195,27 +144,15 @@ func (s *scheduler) prepare(batch []prepared, t *task, block int, p place) []pre
 		}
 		slot.dispatch++
 		s.out.Dispatch(slot.core.Index, o.token)
-		if p.behind {
-			slot.waiting = o
+		if slot.running.task == nil {
+			slot.set(o, false)
 		} else {
-			slot.running, slot.acked = o, false
+			slot.waiting = o
 		}
+		s.r.changed(s.now())
 		batch = append(batch, prepared{slot, o})
 	}
 	return batch
-}
-
-// claim takes as many blocks of a task as there are places. What is left goes back
-// to the queue at once, where other threads find it.
-func (s *scheduler) claim(q *queue, t *task, places int) (first, last int) {
-	first, last = t.next, min(t.next+places, t.blocks)
-	t.next = last
-	if last < t.blocks {
-		s.spend(sim.SchedPush)
-		q.push(t)
-		s.r.kick(s.now())
-	}
-	return first, last
 }
 
 // stamp reads the counter.
@@ -224,9 +161,18 @@ func (s *scheduler) stamp() sim.Time {
 	return s.now()
 }
 
-// publish writes the tokens of a batch, which all have one dispatch time. A task
-// whose producers have not finished is gated.
-func (s *scheduler) publish(batch []prepared, at sim.Time) int {
+// publish writes the tokens of a batch, which all have one dispatch time: a given
+// one, or now. A task whose producers have not finished is gated.
+func (s *scheduler) publish(batch []prepared, given *sim.Time) int {
+	if len(batch) == 0 {
+		return 0
+	}
+	var at sim.Time
+	if given != nil {
+		at = *given
+	} else {
+		at = s.stamp()
+	}
 	for _, b := range batch {
 		s.spend(sim.SchedPublish)
 		t := b.sub.task

@@ -8,45 +8,47 @@ import (
 // drain makes all schedulers place a task together whose blocks must start
 // together and did not fit into one thread's cores (spec/collector.md §12.6).
 type drain struct {
-	task    *task
+	task  *task
+	round *round
+	left  int // threads that have staged their share
+}
+
+// round is one look whether there is room on all threads together. While there is
+// not, everybody goes on without dispatching anything and looks again in the next
+// iteration.
+type round struct {
 	acks    int // threads that have stopped dispatching
 	decided bool
 	fits    bool
-	left    int // threads that have staged their share
 }
 
-// called tells whether a drain waits for this thread.
-func (s *scheduler) called() bool { return s.r.drain != nil && s.r.drain != s.drained }
-
-// hopeless tells whether a task that must start together cannot be placed now:
-// nothing has become idle since there was too little room, or a drain is under way.
-func (r *runtime) hopeless(t *task) bool {
-	return t != nil && t.sync() && (r.drain != nil || t.failed == r.freed+1)
+// ask asks all threads to place a task. Not ok: a drain is under way.
+func (s *scheduler) ask(t *task) bool {
+	if s.r.drain != nil {
+		return false
+	}
+	s.r.drain = &drain{task: t, round: &round{}}
+	s.r.changed(s.now())
+	return true
 }
 
-// callDrain asks all threads to place a task.
-func (s *scheduler) callDrain(t *task) {
-	s.r.drain = &drain{task: t}
-	s.r.kick(s.now())
-}
-
-// takePart is a thread's part in a drain: it waits for all others, and then places
-// as many blocks as it can.
+// takePart is a thread's part in a drain: it waits for all others, and when there
+// is room places as many blocks as it can, and waits until all have done so.
 func (s *scheduler) takePart(d *drain) {
-	s.drained = d
+	start, blocks := s.now(), 0
 	s.spend(sim.SchedDrain)
-	if d.acks++; d.acks == len(s.r.scheds) {
+	this := d.round
+	if this.acks++; this.acks == len(s.r.scheds) {
 		s.decide(d)
 	}
-	for !d.decided {
+	for !this.decided {
 		s.thread.Sleep(sim.Never)
 	}
-	if !d.fits {
+	if !this.fits {
 		return
 	}
-	start, blocks := s.now(), 0
 	for t := d.task; t.next < t.blocks; {
-		free := s.places(t.shape, false, t.blocks-t.next)
+		free := s.places(t.shape, t.lanes, false, t.blocks-t.next)
 		if len(free) == 0 {
 			break
 		}
@@ -59,29 +61,39 @@ func (s *scheduler) takePart(d *drain) {
 		}
 		at := s.stamp()
 		s.phase(&abi.SchedPhase{Kind: abi.DrainPrepare, TasksProcessed: uint32(len(batch))}, begin, at)
-		n := s.publish(batch, at)
+		n := s.publish(batch, &at)
 		s.phase(&abi.SchedPhase{Kind: abi.DrainPublish, TasksProcessed: uint32(n)}, at, s.now())
 		blocks += len(free)
 	}
-	s.t0p = s.now()
-	s.phase(&abi.SchedPhase{Kind: abi.Drain, TasksProcessed: uint32(blocks)}, start, s.t0p)
 	if d.left++; d.left == len(s.r.scheds) {
 		s.r.drain = nil
-		s.r.kick(s.now())
+		s.wakeAll()
 	}
+	for s.r.drain == d {
+		s.thread.Sleep(sim.Never)
+	}
+	s.t0p = s.now()
+	s.phase(&abi.SchedPhase{Kind: abi.Drain, TasksProcessed: uint32(blocks)}, start, s.t0p)
 }
 
-// decide looks whether there is room on all threads together. If not, everyone
-// goes on, and the task waits until something has become idle.
+// wakeAll ends the waits of a drain.
+func (s *scheduler) wakeAll() {
+	for _, other := range s.r.scheds {
+		other.thread.Wake(s.now())
+	}
+	s.r.changed(s.now())
+}
+
+// decide ends a round.
 func (s *scheduler) decide(d *drain) {
 	room := 0
 	for _, other := range s.r.scheds {
-		room += other.idlePlaces(d.task.shape)
+		room += other.idlePlaces(d.task.shape, d.task.lanes)
 	}
-	d.decided, d.fits = true, room >= d.task.blocks
-	if !d.fits {
-		s.r.drain, d.task.failed = nil, s.r.freed+1
-		s.r.sync[d.task.shape].push(d.task)
+	this := d.round
+	this.decided, this.fits = true, room >= d.task.blocks
+	if !this.fits {
+		d.round = &round{}
 	}
-	s.r.kick(s.now())
+	s.wakeAll()
 }

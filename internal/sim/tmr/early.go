@@ -8,18 +8,16 @@ import (
 // dispatchEarly places tasks whose producers run, when nothing is ready. They wait
 // on their cores for a doorbell (spec/collector.md §12.6).
 func (s *scheduler) dispatchEarly() (blocks int) {
-	if s.called() || s.r.anyReady() {
-		return 0
+	for shape := range abi.QueueShapes {
+		if s.asked || s.work(normalPass, shape) {
+			return 0
+		}
 	}
 	start := s.now()
-	singles := s.singles()
-	order := [...]int{abi.ShapeMIX, singles[0], singles[1]}
-	for _, behind := range []bool{false, true} {
-		for _, shape := range order {
-			if !behind || !s.othersIdle(shape) {
-				blocks += s.fillEarly(&s.r.early[shape], shape, behind)
-			}
-		}
+	for pass := range passes {
+		blocks += s.inOrder(func(shape int, behind bool) int { return s.fillEarly(pass, shape, behind) },
+			func(shape int) bool { return s.offered(pass, shape) },
+			func(shape int) bool { return s.othersIdle(normalPass, shape) })
 	}
 	if blocks > 0 {
 		s.t0p = s.now()
@@ -28,46 +26,40 @@ func (s *scheduler) dispatchEarly() (blocks int) {
 	return blocks
 }
 
-// fillEarly gives places to tasks that are not ready.
-func (s *scheduler) fillEarly(q *queue, shape int, behind bool) (blocks int) {
-	for q.len() > 0 && !s.called() {
-		free := s.places(shape, behind, len(s.r.Chip.Cores))
-		if len(free) == 0 {
+// fillEarly gives places to tasks that are not ready, and tells how many blocks that
+// was. One that must start together is placed whole or not at all.
+func (s *scheduler) fillEarly(pass, shape int, behind bool) (blocks int) {
+	q := &s.r.early[pass][shape]
+	for s.offered(pass, shape) && len(s.places(shape, 0, behind, 1)) > 0 {
+		s.spend(sim.SchedPop)
+		if s.blind() {
 			break
 		}
-		s.spend(sim.SchedPop)
-		t := q.pop()
-		if t == nil { // another thread was faster
+		var free []place
+		t := q.take(func(t *task) bool {
+			free = s.places(shape, t.lanes, behind, t.blocks-t.next)
+			return len(free) > 0 && (!t.sync() || len(free) == t.blocks)
+		})
+		if t == nil {
 			break
 		}
 		t.early.queued = false
-		if t.fanin == 0 || t.next == t.blocks { // meanwhile it became ready, or found its places
-			continue
-		}
-		first, last := t.next, min(t.next+len(free), t.blocks)
-		if t.next = last; last < t.blocks {
+		first := t.next
+		t.next += len(free)
+		s.r.changed(s.now())
+		if t.next < t.blocks {
 			s.spend(sim.SchedPush)
 			s.r.candidate(t, s.now())
 		}
 		at := s.stamp()
 		var batch []prepared
-		for block := first; block < last; block++ {
-			batch = s.prepare(batch, t, block, free[block-first])
+		for i, p := range free {
+			batch = s.prepare(batch, t, first+i, p)
 		}
-		s.publish(batch, at)
-		blocks += last - first
+		s.publish(batch, &at)
+		blocks += len(free)
 	}
 	return blocks
-}
-
-// anyReady tells whether a queue holds a task that is ready.
-func (r *runtime) anyReady() bool {
-	for i := range r.ready {
-		if r.ready[i].len()+r.sync[i].len() > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // ring opens the gates of a task that was placed early and is ready now. Blocks
@@ -77,11 +69,12 @@ func (s *scheduler) ring(t *task) {
 		s.spend(sim.SchedPublish)
 		for _, o := range []*sub{&b.slot.running, &b.slot.waiting} {
 			if o.task == t && o.token == b.sub.token {
-				o.gated = false
+				o.rung, o.bell = true, s.thread.Moment()
 			}
 		}
 		b.slot.core.Ring(s.now(), b.sub.token)
-		s.r.kick(s.now())
+		b.slot.owner.rings++
+		s.r.changed(s.now())
 	}
 	t.early.staged = nil
 	if t.next < t.blocks {

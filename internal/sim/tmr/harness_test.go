@@ -26,6 +26,8 @@ type bench struct {
 	level    abi.Level
 	costs    sim.Costs
 	shards   int
+	limits   tmr.Limits
+	spin     bool          // idle threads do every iteration
 	slow     time.Duration // the host waits so long before it copies anything
 
 	memory  *transport.Device
@@ -78,7 +80,10 @@ func (b *bench) run(orchestrate func(*tmr.Orchestrator)) (*tmr.Report, error) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := tmr.Config{Chip: chip, Threads: b.threads, Space: b.memory.Space(), Heap: b.alloc(tmr.Rings * ringHeap), RingHeap: ringHeap}
+	c := tmr.Config{Chip: chip, Threads: b.threads, Space: b.memory.Space(), Heap: b.alloc(tmr.Rings * ringHeap), RingHeap: ringHeap, Limits: b.limits}
+	if b.spin {
+		c.Spin()
+	}
 	if b.level == abi.Disabled {
 		return tmr.Run(c, orchestrate)
 	}

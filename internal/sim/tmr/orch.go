@@ -1,6 +1,7 @@
 package tmr
 
 import (
+	"errors"
 	"fmt"
 
 	"swimlane/internal/abi"
@@ -21,6 +22,7 @@ type Orchestrator struct {
 	scopes []scope
 	index  uint32 // of the next submit or alloc
 	submit producer.Submit
+	alive  [Rings]uint32 // of each ring, as the tensor map knows it
 
 	flushed bool
 }
@@ -45,7 +47,7 @@ func (o *Orchestrator) pass(s Step, d sim.Time) {
 
 func (o *Orchestrator) run(orchestrate func(*Orchestrator)) {
 	r := o.r
-	tasks, err := fanin.New(fanin.Options{Live: o.live})
+	tasks, err := fanin.New(fanin.Options{Entries: r.Limits.TensorMap, Live: o.live})
 	if err != nil {
 		o.thread.Fail(err)
 	}
@@ -65,7 +67,7 @@ func (o *Orchestrator) run(orchestrate func(*Orchestrator)) {
 		o.thread.Fail(err)
 	}
 	r.orchestrated = true
-	r.kick(o.thread.Now())
+	r.changed(o.thread.Now())
 }
 
 // flush hands over the records that the host does not have yet.
@@ -85,8 +87,12 @@ func (o *Orchestrator) publishCores() error {
 	return o.r.Device.PublishCores(threads)
 }
 
-// live tells whether a producer has not been consumed.
-func (o *Orchestrator) live(id uint64) bool { return o.find(id) != nil }
+// live tells whether the tensor map takes a producer for live. It learns of those
+// that are consumed when all before them are, and a task of their ring is submitted.
+func (o *Orchestrator) live(id uint64) bool {
+	ring := id >> 32
+	return ring < Rings && uint32(id) >= o.alive[ring]
+}
 
 // find is a task that has not been consumed.
 func (o *Orchestrator) find(id uint64) *task {
@@ -138,7 +144,7 @@ func (o *Orchestrator) begin(t *task, args []Arg) {
 	}
 	var addr uint64
 	o.await("ring %d has no room for a task with %d bytes of outputs", func() (ok bool) {
-		if len(r.tasks) >= r.window {
+		if len(r.tasks) >= o.r.Limits.Window {
 			return false
 		}
 		addr, ok = r.heap.take(size)
@@ -214,8 +220,9 @@ type Submitted struct {
 
 // wire finds the producers of a task and lets it run when they have completed.
 func (o *Orchestrator) wire(t *task, s *producer.Submit) {
+	o.alive[t.ring.index] = t.ring.alive()
 	deps := o.tasks.Resolve(s, func(*fanin.Row) { o.spend(sim.OrchEntry) })
-	o.await("the tensor map is full", func() bool { return o.tasks.Register(s) == nil })
+	o.register(s)
 	t.fanin, t.early.open = 1, 1 // until the task is wired
 	for _, d := range deps {
 		p := o.find(d.Producer)
@@ -223,6 +230,10 @@ func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 			continue
 		}
 		o.spend(sim.OrchEdge)
+		waits := p.state == pending && d.Kind&abi.DepWait != 0
+		if waits {
+			o.takeEdge(t)
+		}
 		if p.state == consumed { // meanwhile
 			continue
 		}
@@ -246,7 +257,40 @@ func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 	}
 	o.spend(sim.SchedPush)
 	t.fanin = 0
-	o.r.route(t, o.thread.Now())
+	q := o.r.destination(t)
+	o.await("a ready queue is full: it holds %d tasks", func() bool { return q.len() < o.r.Limits.Ready }, o.r.Limits.Ready)
+	q.push(t)
+	o.r.changed(o.thread.Now())
+}
+
+// register makes a task a producer in the tensor map. While that is full it looks
+// in all rings for tasks that have retired.
+func (o *Orchestrator) register(s *producer.Submit) {
+	err := o.tasks.Register(s)
+	if err != nil && !errors.Is(err, fanin.ErrFull) {
+		o.thread.Fail(err)
+	}
+	o.await("the tensor map is full", func() bool {
+		if err != nil {
+			for i := range o.r.rings {
+				o.alive[i] = o.r.rings[i].alive()
+			}
+			err = o.tasks.Register(s)
+		}
+		return err == nil
+	})
+}
+
+// takeEdge takes an entry of the dependency pool for a task's edge to a producer
+// that has not completed.
+func (o *Orchestrator) takeEdge(t *task) {
+	limit := o.r.Limits.DepPool
+	if t.edges >= limit {
+		o.thread.Fail(fmt.Errorf("task %#x waits for more than %d producers: expected at most so many, the dependency pool of its ring", t.id, limit))
+	}
+	o.await("the dependency pool of ring %d is full: it holds %d edges", func() bool { return t.ring.edges < limit }, t.ring.index, limit)
+	t.ring.edges++
+	t.edges++
 }
 
 // Alloc makes tensors that no task computes: their storage has an owner that is

@@ -64,7 +64,7 @@ func TestCandidatesAreDropped(t *testing.T) {
 			c.fanin = 0
 		}
 	}
-	q := &r.early[abi.ShapeAIV]
+	q := &r.early[normalPass][abi.ShapeAIV]
 	if q.len() > 200 {
 		t.Errorf("%d candidates are queued, want few more than the %d that still wait", q.len(), len(live))
 	}

@@ -231,7 +231,7 @@ func TestRandomGraphs(t *testing.T) {
 			early := map[uint64]bool{}
 			subtasks := 0
 			for i := range ops {
-				early[ids[i]] = !ops[i].skip && !(ops[i].sync && ops[i].blocks > 1) // and when its producers allow it
+				early[ids[i]] = !ops[i].skip // and when its producers allow it
 				for _, d := range ops[i].preds {
 					waits = append(waits, edge{ids[d], ids[i]})
 				}

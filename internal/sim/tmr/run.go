@@ -18,11 +18,15 @@ type Config struct {
 	// RingHeap is the memory for the outputs of a ring's tasks that are not consumed,
 	// a multiple of 1024 bytes. 0: 256 MiB.
 	RingHeap uint64
-	Device   *producer.Device // nil: no swimlane
-	DepGen   *producer.DepGen // nil: no dep_gen
+	// Limits are the sizes of the rest of the runtime's memory.
+	Limits Limits
+	Device *producer.Device // nil: no swimlane
+	DepGen *producer.DepGen // nil: no dep_gen
 	// Progress is called now and then with how many tasks have been submitted and
 	// completed; nil: it is not.
 	Progress func(submitted, completed int)
+
+	spin bool // idle threads do every iteration
 }
 
 // Report is what a run tells beside its records.
@@ -49,13 +53,12 @@ type runtime struct {
 	engine sim.Engine
 	scheds []*scheduler
 	orch   *Orchestrator
-	ready  [abi.QueueShapes]queue
-	sync   [abi.QueueShapes]queue
+	ready  [passes][abi.QueueShapes]queue
 	dummy  queue
-	early  [abi.QueueShapes]queue // may be placed before they are ready
-	async  []*task                // their kernels have finished, and something else has not
+	early  [passes][abi.QueueShapes]queue // may be placed before they are ready
+	offers uint32                         // to early so far
+	async  []*task                        // their kernels have finished, and something else has not
 	drain  *drain
-	freed  int // cores that became idle so far
 	rings  [Rings]ring
 
 	submitted, completed int
@@ -72,9 +75,10 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 	if c.RingHeap == 0 {
 		c.RingHeap = ringHeap
 	}
+	c.Limits.fill()
 	r := &runtime{Config: c, level: c.Device.Level()}
 	for i := range r.rings {
-		r.rings[i] = ring{index: i, window: ringWindow, heap: heap{base: c.Heap + uint64(i)*c.RingHeap, size: c.RingHeap}}
+		r.rings[i] = ring{index: i, heap: heap{base: c.Heap + uint64(i)*c.RingHeap, size: c.RingHeap}}
 	}
 	if err := r.attach(); err != nil {
 		return nil, err
@@ -135,25 +139,19 @@ func (r *runtime) attach() error {
 
 func (r *runtime) cost(k sim.Cost) sim.Time { return r.Chip.Costs[k].Ns }
 
-// kick lets the schedulers look again now.
-func (r *runtime) kick(now sim.Time) {
-	for _, s := range r.scheds {
-		s.poked = true
-		s.thread.Wake(now)
+// destination is the queue of a task whose producers have completed: that of
+// dummies if it has no kernels, or its predicate says no at this moment.
+func (r *runtime) destination(t *task) *queue {
+	if t.shape == shapeDummy || t.spec.Predicate != nil && !t.spec.Predicate() {
+		return &r.dummy
 	}
+	return &r.ready[t.pass()][t.shape]
 }
 
-// route puts a task whose producers have completed into its queue, and wakes the
-// schedulers.
+// route puts a task whose producers have completed into its queue.
 func (r *runtime) route(t *task, now sim.Time) {
-	if t.shape == shapeDummy || t.spec.Predicate != nil && !t.spec.Predicate() {
-		r.dummy.push(t)
-	} else if t.sync() {
-		r.sync[t.shape].push(t)
-	} else {
-		r.ready[t.shape].push(t)
-	}
-	r.kick(now)
+	r.destination(t).push(t)
+	r.changed(now)
 }
 
 // candidate offers a task whose producers are all finished or on cores for early
@@ -163,11 +161,13 @@ func (r *runtime) candidate(t *task, now sim.Time) {
 		return
 	}
 	t.early.queued = true
-	r.early[t.shape].push(t)
-	r.kick(now)
+	q := &r.early[t.pass()][t.shape]
+	q.push(t)
+	r.offers++
+	r.changed(now)
 	// Those that became ready meanwhile are looked at only when nothing is ready.
-	if q := &r.early[t.shape]; q.len() >= 2*q.kept+64 {
-		q.keep(func(t *task) bool { return t.fanin > 0 && t.next < t.blocks })
+	if q.len() >= 2*q.kept+64 {
+		q.keep((*task).waits)
 	}
 }
 
@@ -185,7 +185,7 @@ func (r *runtime) published(t *task, now sim.Time) {
 // depths are the lengths of the shared queues, by shape.
 func (r *runtime) depths() (d [abi.QueueShapes]int16) {
 	for i := range d {
-		d[i] = int16(min(r.ready[i].len()+r.sync[i].len(), 32767))
+		d[i] = int16(min(r.ready[syncPass][i].len()+r.ready[normalPass][i].len(), 32767))
 	}
 	return d
 }

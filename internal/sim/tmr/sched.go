@@ -14,15 +14,21 @@ type scheduler struct {
 	index  int
 	out    *producer.Thread
 	thread *sim.Thread
-	poked  bool // something happened in this iteration that may concern it
 
-	cores    [][abi.CoresPerCluster]*slots // its clusters
+	clusters []*cluster
 	iter     uint32
 	t0p      sim.Time // start of the next record's span
 	deferred []*task  // completed, and their references not dropped yet
 
-	room    []place
-	drained *drain // the last drain that it took part in
+	room   []place
+	popped []*task
+	asked  bool   // for a drain, in this iteration
+	rings  uint32 // for its cores so far
+
+	disturbed bool       // something changed in this iteration
+	asleep    bool       // until its view changes or a COND does
+	seen      view       // when it fell asleep
+	woken     sim.Moment // when another thread ended that
 
 	flushed      bool
 	hits, misses uint32 // of pops, since the last Dispatch record
@@ -33,38 +39,19 @@ type scheduler struct {
 
 type depths = [abi.QueueShapes]int16
 
-// slots are the two tasks that a core may have.
-type slots struct {
-	core     *sim.Core
-	running  sub // the one that the core has or will have first
-	waiting  sub // behind it
-	acked    bool
-	tokens   producer.Tokens
-	dispatch uint32 // how many there were
-}
-
 // microsecond is how long a walk of consumers takes at least to be recorded.
 const microsecond = sim.Time(1000)
 
 // progressEvery is how many tasks complete between two reports of progress.
 const progressEvery = 256
 
-// sub is a subtask on a core; without a task there is none.
-type sub struct {
-	task       *task
-	block      int
-	lane       int
-	token      uint32
-	gated      bool // it waits for a doorbell
-	dispatched sim.Time
-}
-
-func (s *scheduler) adopt(cluster int) {
-	var c [abi.CoresPerCluster]*slots
-	for i, core := range s.r.Chip.Cluster(cluster) {
-		c[i] = &slots{core: core}
+func (s *scheduler) adopt(index int) {
+	c := &cluster{}
+	for i, core := range s.r.Chip.Cluster(index) {
+		c.cores[i] = slots{core: core, owner: s, in: c, lane: 1 << i}
+		c.cores[i].set(sub{}, false)
 	}
-	s.cores = append(s.cores, c)
+	s.clusters = append(s.clusters, c)
 }
 
 func (s *scheduler) now() sim.Time { return s.thread.Now() }
@@ -82,7 +69,7 @@ func (s *scheduler) run(*sim.Thread) {
 	s.end = s.fresh()
 	for {
 		s.iter++
-		s.poked = false
+		s.disturbed, s.asked = s.blind(), false
 		began := s.now()
 		s.t0p = began
 		s.spend(sim.SchedLoop)
@@ -90,7 +77,11 @@ func (s *scheduler) run(*sim.Thread) {
 			break
 		}
 		misses := s.misses
-		if !s.step() && !s.drainDeferred() {
+		progress := s.step() || s.drainDeferred()
+		if s.now() == began {
+			s.thread.Advance(1) // a model in which nothing takes time must not stand still
+		}
+		if !progress {
 			s.idle(began, s.misses-misses)
 		}
 	}
@@ -108,9 +99,9 @@ func (s *scheduler) run(*sim.Thread) {
 // flush hands over the records that the host does not have yet.
 func (s *scheduler) flush() {
 	var owned []int
-	for _, c := range s.cores {
-		for _, slot := range c {
-			owned = append(owned, slot.core.Index)
+	for _, c := range s.clusters {
+		for i := range c.cores {
+			owned = append(owned, c.cores[i].core.Index)
 		}
 	}
 	s.out.Flush(owned, nil)
@@ -119,14 +110,12 @@ func (s *scheduler) flush() {
 
 // done tells whether there is nothing left to do in the run.
 func (s *scheduler) done() bool {
-	if !s.r.orchestrated || s.r.completed < s.r.submitted {
+	if !s.finished() {
 		return false
 	}
-	for _, c := range s.cores {
-		for _, slot := range c {
-			if slot.running.task != nil {
-				return false
-			}
+	for _, c := range s.clusters {
+		if c.idle != laneAIC|laneAIV0|laneAIV1 {
+			return false
 		}
 	}
 	return true
@@ -136,50 +125,21 @@ func (s *scheduler) done() bool {
 func (s *scheduler) step() bool {
 	finished := s.poll()
 	finished += s.pollAsync()
-	if d := s.r.drain; d != nil && d != s.drained {
-		s.takePart(d)
+	if s.called() {
+		s.takePart(s.r.drain)
 		return true
 	}
 	finished += s.dummies()
 	return finished+s.dispatch()+s.dispatchEarly() > 0
 }
 
-// idle lets iterations pass in which nothing can happen: all are as long as the
-// one that began at a time. Whatever ends it ends it at the beginning of one.
-func (s *scheduler) idle(began sim.Time, misses uint32) {
-	period := s.now() - began
-	if period <= 0 {
-		s.thread.Advance(1) // a model in which nothing takes time must not stand still
-		return
-	}
-	if s.poked || len(s.r.async) > 0 {
-		return
-	}
-	next := sim.Never
-	for _, c := range s.cores {
-		for _, slot := range c {
-			if slot.running.task != nil {
-				next = min(next, slot.core.Next(began)) // what was polled this time, it was polled after began
-			}
-		}
-	}
-	from := s.now()
-	if next <= from {
-		return
-	}
-	s.thread.Sleep(next)
-	skipped := (s.now() - from + period - 1) / period
-	s.thread.Until(from + skipped*period)
-	s.iter += uint32(skipped)
-	s.misses += uint32(skipped) * misses
-}
-
 // poll looks at the cores that run something, and takes what has finished.
 func (s *scheduler) poll() (finished int) {
 	polled := false
-	for _, c := range s.cores {
-		for _, slot := range c {
-			if slot.running.task == nil || slot.running.gated {
+	for _, c := range s.clusters {
+		for i := range c.cores {
+			slot := &c.cores[i]
+			if slot.running.task == nil || s.gated(&slot.running) {
 				continue
 			}
 			polled = true
@@ -206,27 +166,31 @@ func (s *scheduler) event(slot *slots) (finished int) {
 	switch second := slot.waiting.task != nil; {
 	case second && token == slot.waiting.token && fin:
 		over = [2]sub{slot.waiting, slot.running}
-		slot.running, slot.waiting, slot.acked = sub{}, sub{}, false
+		slot.waiting = sub{}
+		slot.set(sub{}, false)
 	case second && token == slot.waiting.token:
 		over[0] = slot.running
-		slot.running, slot.waiting, slot.acked = slot.waiting, sub{}, true
+		slot.set(slot.waiting, true)
+		slot.waiting = sub{}
 	case token == slot.running.token && fin && !second:
 		over[0] = slot.running
-		slot.running, slot.acked = sub{}, false
-	case token == slot.running.token && fin && slot.waiting.gated:
+		slot.set(sub{}, false)
+	case token == slot.running.token && fin && s.gated(&slot.waiting):
 		over[0] = slot.running
-		slot.running, slot.waiting, slot.acked = slot.waiting, sub{}, false
+		slot.set(slot.waiting, false)
+		slot.waiting = sub{}
 	case token == slot.running.token && !fin && !slot.acked:
 		slot.acked = true
 	default:
 		return 0
 	}
+	s.disturbed = true
+	s.r.changed(s.now())
 	s.observe(sim.SchedSample, abi.ScheduleTiming)
 	finish := s.now()
 	s.out.Ack(slot.core.Index, token)
 	for _, o := range over {
 		if o.task != nil {
-			s.r.freed++
 			s.complete(slot, o, finish)
 			finished++
 		}
@@ -241,11 +205,11 @@ func (s *scheduler) complete(slot *slots, o sub, finish sim.Time) {
 	s.r.report.finished(t.spec.Slot, finish)
 	if t.left--; t.left == 0 {
 		if t.spec.Wait == 0 {
-			s.resolve(t)
+			s.resolve(t, true)
 		} else {
 			t.due = s.now() + s.r.Chip.Duration(t.spec.Wait)
 			s.r.async = append(s.r.async, t)
-			s.r.kick(s.now())
+			s.r.changed(s.now())
 		}
 	}
 	s.observe(sim.SchedTaskRecord, abi.ScheduleTiming)
@@ -253,8 +217,9 @@ func (s *scheduler) complete(slot *slots, o sub, finish sim.Time) {
 	s.out.Task(slot.core.Index, o.token, chip.Counter(o.dispatched), chip.Counter(finish))
 }
 
-// resolve completes a task: its consumers may run.
-func (s *scheduler) resolve(t *task) {
+// resolve completes a task: its consumers may run. The walk to them can be a
+// record of its own.
+func (s *scheduler) resolve(t *task, record bool) {
 	start, open, consumers := s.now(), t.opens(), len(t.consumers)
 	t.state = completed
 	for _, c := range t.consumers {
@@ -262,7 +227,10 @@ func (s *scheduler) resolve(t *task) {
 		if !open {
 			c.early.open--
 		}
-		switch c.fanin--; {
+		if c.fanin--; c.early.queued {
+			s.r.changed(s.now()) // it may be no candidate any more
+		}
+		switch {
 		case c.fanin > 0:
 			s.r.candidate(c, s.now())
 		case len(c.early.staged) > 0:
@@ -273,7 +241,7 @@ func (s *scheduler) resolve(t *task) {
 		}
 	}
 	chip := s.r.Chip
-	if chip.Counter(s.now())-chip.Counter(start) >= chip.Counter(microsecond) {
+	if record && chip.Counter(s.now())-chip.Counter(start) >= chip.Counter(microsecond) {
 		s.phase(&abi.SchedPhase{Kind: abi.Resolve, TasksProcessed: uint32(consumers)}, start, s.now())
 	}
 	s.r.completed++
@@ -283,14 +251,14 @@ func (s *scheduler) resolve(t *task) {
 	if s.deferred = append(s.deferred, t); len(s.deferred) == releaseList {
 		s.releaseAll()
 	}
-	if s.r.orchestrated && s.r.completed == s.r.submitted {
-		s.r.kick(s.now())
-	}
+	s.r.changed(s.now())
 }
 
-// pollAsync looks once at what tasks wait for beside their kernels.
+// pollAsync looks once at what tasks wait for beside their kernels. It records no
+// Resolve: the rows of spec/collector.md §12.5 that have one are those of cores and
+// of dummies.
 func (s *scheduler) pollAsync() (done int) {
-	if len(s.r.async) == 0 {
+	if !s.outstanding() {
 		return 0
 	}
 	s.spend(sim.SchedPoll)
@@ -301,8 +269,12 @@ func (s *scheduler) pollAsync() (done int) {
 		}
 		return t.due <= s.now()
 	})
+	s.disturbed = true // as long as there are any, every poll is a record
+	if len(due) > 0 {
+		s.r.changed(s.now())
+	}
 	for _, t := range due {
-		s.resolve(t)
+		s.resolve(t, false)
 	}
 	end := s.sample()
 	if len(due) > 0 {
@@ -314,20 +286,22 @@ func (s *scheduler) pollAsync() (done int) {
 
 // dummies completes tasks that run on no core (spec/collector.md §12.5, row 4).
 func (s *scheduler) dummies() int {
-	n := 0
-	var t0 sim.Time
-	for ; n < dummyBatch; n++ {
-		t := s.r.dummy.pop()
-		if t == nil {
-			break
-		}
-		s.spend(sim.SchedPop)
-		if n == 0 {
-			t0 = s.now()
-		}
+	if !s.dummiesReady() {
+		return 0
+	}
+	s.spend(sim.SchedPop)
+	if s.blind() {
+		return 0
+	}
+	batch := s.pop(&s.r.dummy, dummyBatch)
+	if len(batch) == 0 {
+		return 0
+	}
+	start := s.now()
+	for _, t := range batch {
 		s.observe(sim.SchedSample, abi.SchedPhases)
 		at := s.now()
-		s.resolve(t)
+		s.resolve(t, true)
 		kind := abi.DummyTask
 		if t.spec.Predicate != nil {
 			kind = abi.PredicatedSkip
@@ -336,10 +310,21 @@ func (s *scheduler) dummies() int {
 		p.SetTask(t.id)
 		s.phase(&p, at, at)
 	}
-	if n > 0 {
-		s.record(abi.Dummy, t0, n, s.fresh())
+	s.record(abi.Dummy, start, len(batch), s.fresh())
+	return len(batch)
+}
+
+// pop takes up to n tasks from a shared queue. They are good until the next call.
+func (s *scheduler) pop(q *queue, n int) []*task {
+	s.popped = s.popped[:0]
+	for len(s.popped) < n && q.len() > 0 {
+		s.popped = append(s.popped, q.pop())
 	}
-	return n
+	if len(s.popped) > 0 {
+		s.r.changed(s.now())
+		s.r.orch.thread.Wake(s.now()) // it may wait for room
+	}
+	return s.popped
 }
 
 // drainDeferred drops the references of completed tasks when there is nothing

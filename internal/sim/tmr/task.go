@@ -55,6 +55,7 @@ type task struct {
 	spec      *Task
 	args      []abi.Tensor
 	kernels   [abi.CoresPerCluster]*sim.Kernel
+	lanes     lanes // those with kernels
 	shape     int
 	blocks    int // claimed up to next
 	next      int
@@ -68,7 +69,7 @@ type task struct {
 	refs      int     // of its scope and of retaining consumers
 	early     early
 	due       sim.Time // of Wait
-	failed    int      // for a sync start: how many cores had become idle, plus 1, when there was too little room
+	edges     int      // entries of the dependency pool
 	heapEnd   uint64   // position in the heap of its ring behind its outputs
 }
 
@@ -92,6 +93,7 @@ func newTask(spec *Task, clusters int) (*task, error) {
 			continue
 		}
 		used++
+		t.lanes |= 1 << lane
 		if (k.Type == abi.AIC) != (lane == 0) {
 			return nil, fmt.Errorf("kernel %s for an %v is on lane %d of a task: expected an AIC on lane 0, AIVs on lanes 1 and 2", k.Name, k.Type, lane)
 		}
@@ -117,7 +119,7 @@ func newTask(spec *Task, clusters int) (*task, error) {
 			return nil, fmt.Errorf("a task of %d blocks that start together does not fit: expected at most %d on %d clusters", t.blocks, room, clusters)
 		}
 	}
-	t.early.barred = spec.Predicate != nil || t.shape == shapeDummy || t.sync()
+	t.early.barred = spec.Predicate != nil || t.shape == shapeDummy
 	if used == 0 && spec.Wait > 0 {
 		return nil, fmt.Errorf("a task without kernels waits for %d cycles: expected a kernel, or no wait", spec.Wait)
 	}
@@ -128,7 +130,7 @@ func newTask(spec *Task, clusters int) (*task, error) {
 }
 
 // sync tells whether all blocks must start together.
-func (t *task) sync() bool { return t.spec.SyncStart && t.blocks > 1 && t.shape != shapeDummy }
+func (t *task) sync() bool { return t.blocks > 1 && t.spec.SyncStart && t.shape != shapeDummy }
 
 // opens tells whether consumers may be placed although the task has not finished.
 func (t *task) opens() bool { return t.spec.Early && t.given == t.subtasks && t.shape != shapeDummy }
@@ -151,55 +153,4 @@ func (t *task) job(space abi.Space, lane, block int, token uint32) sim.Job {
 			Args: t.args, Scalars: t.spec.Scalars, Block: block, Blocks: t.blocks, Lane: max(lane-1, 0), Space: space,
 		})
 	}}
-}
-
-// queue holds tasks in the order in which they came.
-type queue struct {
-	tasks []*task
-	head  int
-	kept  int // by keep, the last time
-}
-
-func (q *queue) len() int { return len(q.tasks) - q.head }
-
-func (q *queue) push(t *task) { q.tasks = append(q.tasks, t) }
-
-// keep drops all candidates but those that a test names.
-func (q *queue) keep(test func(*task) bool) {
-	n := 0
-	for _, t := range q.tasks[q.head:] {
-		if test(t) {
-			q.tasks[n] = t
-			n++
-		} else {
-			t.early.queued = false
-		}
-	}
-	clear(q.tasks[n:])
-	q.tasks, q.head, q.kept = q.tasks[:n], 0, n
-}
-
-// first is the first task, nil if there is none.
-func (q *queue) first() *task {
-	if q.len() == 0 {
-		return nil
-	}
-	return q.tasks[q.head]
-}
-
-// pop takes the first task, nil if there is none.
-func (q *queue) pop() *task {
-	if q.len() == 0 {
-		return nil
-	}
-	t := q.tasks[q.head]
-	q.tasks[q.head] = nil
-	if q.head++; q.head == len(q.tasks) {
-		q.tasks, q.head = q.tasks[:0], 0
-	} else if q.head >= 1024 && q.head*2 >= len(q.tasks) {
-		n := copy(q.tasks, q.tasks[q.head:])
-		clear(q.tasks[n:])
-		q.tasks, q.head = q.tasks[:n], 0
-	}
-	return t
 }

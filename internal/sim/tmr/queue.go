@@ -1,0 +1,94 @@
+package tmr
+
+// Passes over the ready queues (spec/collector.md §12.6).
+const (
+	syncPass   = iota // tasks that must start together
+	normalPass        // the others
+	passes
+)
+
+// pass is in which a task is dispatched.
+func (t *task) pass() int {
+	if t.sync() {
+		return syncPass
+	}
+	return normalPass
+}
+
+// queue holds tasks in the order in which they came.
+type queue struct {
+	tasks []*task
+	head  int
+	kept  int // by keep, the last time
+}
+
+func (q *queue) len() int { return len(q.tasks) - q.head }
+
+func (q *queue) push(t *task) { q.tasks = append(q.tasks, t) }
+
+// keep drops all candidates but those that a test names.
+func (q *queue) keep(test func(*task) bool) {
+	n := 0
+	for _, t := range q.tasks[q.head:] {
+		if test(t) {
+			q.tasks[n] = t
+			n++
+		} else {
+			t.early.queued = false
+		}
+	}
+	clear(q.tasks[n:])
+	q.tasks, q.head, q.kept = q.tasks[:n], 0, n
+}
+
+// first is the first task, nil if there is none.
+func (q *queue) first() *task {
+	if q.len() == 0 {
+		return nil
+	}
+	return q.tasks[q.head]
+}
+
+// pop takes the first task, nil if there is none.
+func (q *queue) pop() *task {
+	if q.len() == 0 {
+		return nil
+	}
+	t := q.tasks[q.head]
+	q.tasks[q.head] = nil
+	if q.head++; q.head == len(q.tasks) {
+		q.tasks, q.head = q.tasks[:0], 0
+	} else if q.head >= 1024 && q.head*2 >= len(q.tasks) {
+		n := copy(q.tasks, q.tasks[q.head:])
+		clear(q.tasks[n:])
+		q.tasks, q.head = q.tasks[:n], 0
+	}
+	return t
+}
+
+// waits tells whether a candidate for early dispatch still is one.
+func (t *task) waits() bool { return t.fanin > 0 && t.next < t.blocks }
+
+// alive tells whether there are candidates. Those at the front that are none any
+// more are dropped.
+func (q *queue) alive() bool {
+	for {
+		t := q.first()
+		if t == nil || t.waits() {
+			return t != nil
+		}
+		q.pop().early.queued = false
+	}
+}
+
+// take takes the first candidate that a test likes, nil if there is none.
+func (q *queue) take(test func(*task) bool) *task {
+	for i, t := range q.tasks[q.head:] {
+		if t.waits() && test(t) {
+			copy(q.tasks[q.head+1:], q.tasks[q.head:q.head+i])
+			q.tasks[q.head] = t
+			return q.pop()
+		}
+	}
+	return nil
+}
