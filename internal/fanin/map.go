@@ -33,26 +33,43 @@ type Map struct {
 	live    func(uint64) bool
 	limit   int      // entries at most
 	shift   int      // of a hash, to the number of its bucket
-	buckets []int32  // the newest entry, −1: none
+	buckets []int32  // a buffer, −1: none
+	buffers []buffer // with entries, or not in use
+	spare   int32    // first buffer that is not in use, −1: none
 	pool    []entry  // grows up to limit
 	slices  []region // of the entries
 	free    int32    // first entry that is not in use, −1: none
 	used    int
 	hand    int // where the search for retired producers goes on
 
+	nodes []node // of entries in indexes
+	age   uint64 // of the newest of them
+	found []int32
+
 	arg   region // scratch of Resolve
 	rows  []Row
 	named named
 }
 
+// buffer is one to which slices are registered.
+type buffer struct {
+	addr        uint64
+	next        int32 // of the same bucket, or not in use; −1: none
+	newest      int32 // entry
+	entries     int
+	indexed     bool
+	generations []generation // the index
+}
+
 // entry is a registered slice, or rather what most lookups need to pass it by:
-// the rest is beside it. Entries of a bucket are linked, newest first.
+// the rest is beside it. Entries of a buffer are linked, newest first.
 type entry struct {
-	addr, start, end uint64 // of the region
-	producer         uint64
-	version          int32
-	next, prev       int32 // −1: none; next also links entries that are not in use
-	inUse            bool
+	start, end uint64 // of the region
+	producer   uint64
+	version    int32
+	buffer     int32
+	next, prev int32 // −1: none; next also links entries that are not in use
+	inUse      bool
 }
 
 // New makes an empty map.
@@ -69,7 +86,7 @@ func New(o Options) (*Map, error) {
 	if o.Buckets < 1 || o.Buckets > math.MaxInt32 || o.Buckets&(o.Buckets-1) != 0 {
 		return nil, fmt.Errorf("a tensor map of %d buckets cannot be: expected a power of two up to %d", o.Buckets, 1<<30)
 	}
-	m := &Map{live: o.Live, limit: o.Entries, shift: 64 - bits.TrailingZeros(uint(o.Buckets)), buckets: make([]int32, o.Buckets), free: -1}
+	m := &Map{live: o.Live, limit: o.Entries, shift: 64 - bits.TrailingZeros(uint(o.Buckets)), buckets: make([]int32, o.Buckets), free: -1, spare: -1}
 	for i := range m.buckets {
 		m.buckets[i] = -1
 	}
@@ -136,29 +153,78 @@ func (m *Map) insert(t *abi.Tensor, producer uint64) {
 		m.pool, m.slices = append(m.pool, entry{}), append(m.slices, region{})
 	}
 	m.used++
-	r, head := &m.slices[at], m.bucket(t.BufferAddr)
+	r, home := &m.slices[at], m.home(t.BufferAddr)
+	b := &m.buffers[home]
 	r.set(t)
 	m.pool[at] = entry{
-		addr: t.BufferAddr, start: t.StartOffset, end: r.end, version: t.Version,
-		producer: producer, inUse: true, next: *head, prev: -1,
+		start: t.StartOffset, end: r.end, version: t.Version,
+		producer: producer, buffer: home, inUse: true, next: b.newest, prev: -1,
 	}
-	if *head >= 0 {
-		m.pool[*head].prev = at
+	if b.newest >= 0 {
+		m.pool[b.newest].prev = at
 	}
-	*head = at
+	b.newest = at
+	b.entries++
+	if b.indexed {
+		m.plant(b, at)
+	}
 }
 
-// remove takes an entry out of its bucket. What it says stays until the next
+// find is a buffer with entries, −1 if there is none.
+func (m *Map) find(addr uint64) int32 {
+	at := *m.bucket(addr)
+	for at >= 0 && m.buffers[at].addr != addr {
+		at = m.buffers[at].next
+	}
+	return at
+}
+
+// home is a buffer that is about to get an entry.
+func (m *Map) home(addr uint64) int32 {
+	at := m.find(addr)
+	if at >= 0 {
+		return at
+	}
+	if at = m.spare; at >= 0 {
+		m.spare = m.buffers[at].next
+	} else {
+		at = int32(len(m.buffers))
+		m.buffers = append(m.buffers, buffer{})
+	}
+	b, head := &m.buffers[at], m.bucket(addr)
+	*b = buffer{addr: addr, next: *head, newest: -1, generations: b.generations[:0]}
+	*head = at
+	return at
+}
+
+// leave takes a buffer that has no entries any more out of its bucket.
+func (m *Map) leave(at int32) {
+	link := m.bucket(m.buffers[at].addr)
+	for *link != at {
+		link = &m.buffers[*link].next
+	}
+	*link = m.buffers[at].next
+	m.buffers[at].next, m.spare = m.spare, at
+}
+
+// remove takes an entry out of its buffer. What it says stays until the next
 // insert.
 func (m *Map) remove(at int32) {
 	e := &m.pool[at]
+	b := &m.buffers[e.buffer]
+	if b.indexed {
+		m.uproot(b, at)
+	}
 	if e.prev >= 0 {
 		m.pool[e.prev].next = e.next
 	} else {
-		*m.bucket(e.addr) = e.next
+		b.newest = e.next
 	}
 	if e.next >= 0 {
 		m.pool[e.next].prev = e.prev
+	}
+	if b.entries--; b.entries == 0 {
+		m.leave(e.buffer)
 	}
 	e.inUse, e.next = false, m.free
 	m.free = at

@@ -71,36 +71,51 @@ func (m *Map) argument(a *producer.Arg, slot int, collect bool) {
 	if a.Type != abi.ArgInput && a.Type != abi.ArgInOut || t.ManualDep != 0 {
 		return
 	}
-	at := *m.bucket(t.BufferAddr)
-	if at < 0 {
+	home := m.find(t.BufferAddr)
+	if home < 0 {
 		return
 	}
 	m.arg.set(t)
-	for at >= 0 {
-		e, this := &m.pool[at], at
-		at = e.next
-		if e.addr != t.BufferAddr {
-			continue
+	b := &m.buffers[home]
+	if b.entries > many {
+		if !b.indexed {
+			m.index(b)
 		}
-		if m.live != nil && !m.live(e.producer) {
-			m.remove(this)
-			continue
+		if found, ok := m.near(b, &m.arg); ok {
+			for _, at := range found {
+				m.compare(a, slot, at, collect)
+			}
+			return
 		}
-		if t.Version <= e.version && (e.end <= t.StartOffset || m.arg.end <= e.start) {
-			continue // as the test would find, but sooner
-		}
-		o := m.arg.overlap(&m.slices[this])
-		if o == NoOverlap {
-			continue
-		}
-		r := Row{Source: TensorMap, Overlap: o, Flags: abi.DepWait, Arg: slot, Producer: e.producer, Slice: &m.slices[this].Slice}
-		m.named.name(r.Producer, r.Flags, len(m.rows))
-		if collect {
-			m.rows = append(m.rows, r)
-		}
-		if o == Covered && a.Type == abi.ArgInOut {
-			m.remove(this)
-		}
+	}
+	for at := b.newest; at >= 0; {
+		next := m.pool[at].next
+		m.compare(a, slot, at, collect)
+		at = next
+	}
+}
+
+// compare looks an argument up in one entry of its buffer.
+func (m *Map) compare(a *producer.Arg, slot int, at int32, collect bool) {
+	t, e := &a.Tensor, &m.pool[at]
+	if m.live != nil && !m.live(e.producer) {
+		m.remove(at)
+		return
+	}
+	if t.Version <= e.version && (e.end <= t.StartOffset || m.arg.end <= e.start) {
+		return // as the test would find, but sooner
+	}
+	o := m.arg.overlap(&m.slices[at])
+	if o == NoOverlap {
+		return
+	}
+	r := Row{Source: TensorMap, Overlap: o, Flags: abi.DepWait, Arg: slot, Producer: e.producer, Slice: &m.slices[at].Slice}
+	m.named.name(r.Producer, r.Flags, len(m.rows))
+	if collect {
+		m.rows = append(m.rows, r)
+	}
+	if o == Covered && a.Type == abi.ArgInOut {
+		m.remove(at)
 	}
 }
 
