@@ -58,19 +58,20 @@ func (s span) contains(in span) bool { return s.start <= in.start && in.end <= s
 // edge is that a task waits for another.
 type edge struct{ from, to uint64 }
 
-// checkInvariants holds a capture against spec/collector.md §12.7. Tasks that may
-// be placed early may be dispatched before their producers have finished.
-func checkInvariants(t *testing.T, b *bench, waits []edge, early map[uint64]bool) {
+// checkInvariants holds a capture against spec/collector.md §12.7. A task may
+// be dispatched before a producer has finished where that is an early edge.
+func checkInvariants(t *testing.T, b *bench, waits []edge, early map[edge]bool) {
 	t.Helper()
 	c, schedulers := b.capture.Capture, b.threads-1
 	all := rows(t, c, 3*b.clusters)
 	phases := make([][]abi.SchedPhase, schedulers)
 	var dispatched sums
+	clock := b.arch.ClockHz
 	for thread := range schedulers {
 		for batch := range c.SchedPhases(thread) {
 			phases[thread] = append(phases[thread], batch...)
 		}
-		dispatched.add(checkPhases(t, thread, phases[thread]))
+		dispatched.add(checkPhases(t, thread, clock, phases[thread]))
 	}
 	// EarlyDispatch counts blocks, of one to three subtasks.
 	if rest := len(all) - dispatched.subtasks; rest < dispatched.earlyBlocks || rest > 3*dispatched.earlyBlocks {
@@ -102,9 +103,9 @@ func checkInvariants(t *testing.T, b *bench, waits []edge, early map[uint64]bool
 			continue
 		}
 		b.early++
-		if !early[e.to] || ends[e.from] > starts[e.to] {
+		if !early[e] || ends[e.from] > starts[e.to] {
 			t.Errorf("task %#x was dispatched at %d and started at %d, before task %#x ended at %d and was seen to finish at %d; it may be placed early: %v",
-				e.to, dispatch, starts[e.to], e.from, ends[e.from], finish, early[e.to])
+				e.to, dispatch, starts[e.to], e.from, ends[e.from], finish, early[e])
 		}
 	}
 }
@@ -121,9 +122,10 @@ type sums struct{ subtasks, earlyBlocks int }
 func (s *sums) add(o sums) { s.subtasks += o.subtasks; s.earlyBlocks += o.earlyBlocks }
 
 // checkPhases checks the phases of a thread and counts what it dispatched.
-func checkPhases(t *testing.T, thread int, phases []abi.SchedPhase) (dispatched sums) {
+func checkPhases(t *testing.T, thread int, clock uint64, phases []abi.SchedPhase) (dispatched sums) {
 	t.Helper()
 	var outer []abi.SchedPhase
+	checkRows(t, thread, clock, phases)
 	for _, p := range phases {
 		if p.StartTime > p.EndTime {
 			t.Errorf("thread %d: %v ends at %d before it starts at %d", thread, p.Kind, p.EndTime, p.StartTime)
@@ -149,8 +151,8 @@ func checkPhases(t *testing.T, thread int, phases []abi.SchedPhase) (dispatched 
 	for _, p := range phases {
 		var hosts []abi.PhaseKind
 		switch p.Kind {
-		case abi.Resolve: // of a task that waited for something else, in AsyncPoll
-			hosts = []abi.PhaseKind{abi.Complete, abi.Dummy, abi.AsyncPoll}
+		case abi.Resolve:
+			hosts = []abi.PhaseKind{abi.Complete, abi.Dummy}
 		case abi.DrainPrepare, abi.DrainPublish:
 			hosts = []abi.PhaseKind{abi.Drain}
 		case abi.DummyTask, abi.PredicatedSkip:
@@ -165,4 +167,61 @@ func checkPhases(t *testing.T, thread int, phases []abi.SchedPhase) (dispatched 
 		}
 	}
 	return dispatched
+}
+
+// checkRows holds the phases of a thread, in the order of their emission, against
+// what spec/collector.md §12.5 says of each kind.
+func checkRows(t *testing.T, thread int, clock uint64, phases []abi.SchedPhase) {
+	t.Helper()
+	var depths *[abi.QueueShapes]int16 // at the end of the last record that has some
+	iter, blocks := uint32(0), 0
+	for i, p := range phases {
+		complain := func(what string) { t.Errorf("thread %d, record %d: %+v: %s", thread, i, p, what) }
+		if p.LoopIter < max(iter, 1) {
+			complain("an iteration before that of the last record")
+		}
+		iter = p.LoopIter
+		hits, misses := p.PhaseData[0], p.PhaseData[1] // of a Dispatch
+		switch p.Kind {
+		case abi.Complete, abi.AsyncPoll, abi.Dummy, abi.Dispatch:
+			if depths != nil && p.SharedDepthAtStart != *depths {
+				complain("does not begin with the depths with which the last one ended")
+			}
+			depths = &phases[i].SharedDepthAtEnd
+		default:
+			if p.SharedDepthAtStart != [abi.QueueShapes]int16{} || p.SharedDepthAtEnd != p.SharedDepthAtStart {
+				complain("has depths")
+			}
+		}
+		switch last := i == len(phases)-1; p.Kind {
+		case abi.Resolve:
+			if p.EndTime-p.StartTime < clock/1e6 {
+				complain("shorter than 1 µs")
+			}
+		case abi.DummyTask, abi.PredicatedSkip:
+			if p.StartTime != p.EndTime || p.TasksProcessed != 1 {
+				complain("want a moment, and one task")
+			}
+		case abi.Dispatch:
+			if p.TasksProcessed == 0 && (!last || p.StartTime != p.EndTime || hits+misses == 0) {
+				complain("dispatches nothing: only the last record may, of no length and with pops")
+			}
+		case abi.DrainPrepare:
+			if last || phases[i+1].Kind != abi.DrainPublish || phases[i+1].StartTime != p.EndTime || phases[i+1].TasksProcessed != p.TasksProcessed {
+				complain("want the DrainPublish of the same subtasks where it ends")
+			}
+			blocks++
+		case abi.Drain:
+			if (p.TasksProcessed > 0) != (blocks > 0) {
+				complain("blocks without batches, or the other way round")
+			}
+			blocks = 0
+		case abi.AsyncPoll: // may be of none
+		case abi.DrainPublish:
+		default:
+			if p.TasksProcessed == 0 {
+				complain("processed nothing")
+			}
+		}
+	}
 }

@@ -30,6 +30,9 @@ type op struct {
 	sync   bool   // its blocks start together
 	early  bool   // consumers may be placed early
 	wait   uint64 // cycles beside the kernels
+	slot   int    // for timing, plus 1
+	alloc  bool   // storage is made before it
+	keeps  []int  // ops that must stay until this one is done with, and need not have finished
 	preds  []int  // ops that must be done before, for the values to be right
 }
 
@@ -83,7 +86,7 @@ func randomOps(rng *rand.Rand, n, clusters int) (ops []op, final [][]int32) {
 			final[i][k] = int32(i*31 + k)
 		}
 	}
-	masks := [][3]bool{{true}, {false, true}, {true, true}, {true, true, true}, {false, true, true}, {false, false, true}}
+	masks := [][3]bool{{true}, {false, true}, {true, true}, {true, true, true}, {false, true, true}, {false, false, true}, {true, false, true}}
 	for i := range n {
 		o := op{
 			writes: rng.IntN(buffers), update: rng.IntN(2) == 0, mask: masks[rng.IntN(len(masks))], blocks: 1, cost: 1 + rng.Uint64N(400),
@@ -96,8 +99,16 @@ func randomOps(rng *rand.Rand, n, clusters int) (ops []op, final [][]int32) {
 		if rng.IntN(15) == 0 {
 			o.wait = rng.Uint64N(200)
 		}
-		if o.blocks = min(o.blocks, 1+rng.IntN(40)); o.blocks <= clusters {
+		room := clusters
+		if o.mask == masks[1] || o.mask == masks[5] {
+			room = 2 * clusters
+		}
+		if o.blocks = min(o.blocks, 1+rng.IntN(40)); o.blocks <= room {
 			o.sync = rng.IntN(3) == 0
+		}
+		o.slot, o.alloc = max(0, rng.IntN(tmr.TimingSlots*4)-tmr.TimingSlots*3), rng.IntN(12) == 0
+		if i > 0 && rng.IntN(6) == 0 {
+			o.keeps = append(o.keeps, rng.IntN(i))
 		}
 		if o.dummy {
 			o.skip, o.mask, o.wait = false, [3]bool{}, 0
@@ -146,32 +157,43 @@ func randomOps(rng *rand.Rand, n, clusters int) (ops []op, final [][]int32) {
 func orchestration(ops []op, buffers []abi.Tensor, ids *[]uint64) func(*tmr.Orchestrator) {
 	return func(o *tmr.Orchestrator) {
 		*ids = make([]uint64, len(ops))
-		for i := range ops {
-			p := &ops[i]
-			task := &tmr.Task{Kernels: p.kernels(), Blocks: p.blocks, SyncStart: p.sync, Early: p.early, Wait: p.wait}
-			for _, r := range p.reads {
-				task.Args = append(task.Args, in(buffers[r]))
-			}
-			if p.update {
-				task.Args = append(task.Args, inOut(buffers[p.writes]))
-			} else {
-				task.Args = append(task.Args, into(buffers[p.writes]))
-			}
-			for _, d := range p.preds {
-				task.Deps = append(task.Deps, producer.Dep{Producer: (*ids)[d]})
-			}
-			if p.skip {
-				task.Predicate = func() bool { return false }
-			}
-			submit := func() { (*ids)[i] = o.Submit(task).ID }
-			switch {
-			case p.manual:
-				o.ManualScope(submit)
-			case p.scoped:
-				o.Scope(submit)
-			default:
-				submit()
-			}
+		submitOps(o, ops, 0, len(ops), buffers, *ids)
+	}
+}
+
+// submitOps submits ops from one to another, and notes their ids.
+func submitOps(o *tmr.Orchestrator, ops []op, from, to int, buffers []abi.Tensor, ids []uint64) {
+	for i := from; i < to; i++ {
+		p := &ops[i]
+		task := &tmr.Task{Kernels: p.kernels(), Blocks: p.blocks, SyncStart: p.sync, Early: p.early, Wait: p.wait, Slot: p.slot}
+		for _, r := range p.reads {
+			task.Args = append(task.Args, in(buffers[r]))
+		}
+		if p.update {
+			task.Args = append(task.Args, inOut(buffers[p.writes]))
+		} else {
+			task.Args = append(task.Args, into(buffers[p.writes]))
+		}
+		for _, d := range p.preds {
+			task.Deps = append(task.Deps, producer.Dep{Producer: ids[d]})
+		}
+		for _, d := range p.keeps {
+			task.Deps = append(task.Deps, producer.Dep{Producer: ids[d], Kind: abi.DepRetain})
+		}
+		if p.alloc {
+			o.Alloc(buffers[0])
+		}
+		if p.skip {
+			task.Predicate = func() bool { return false }
+		}
+		submit := func() { ids[i] = o.Submit(task).ID }
+		switch {
+		case p.manual:
+			o.ManualScope(submit)
+		case p.scoped:
+			o.Scope(submit)
+		default:
+			submit()
 		}
 	}
 }
@@ -203,6 +225,42 @@ func (b *bench) ints(t abi.Tensor) []int32 {
 	return v.Row(0)
 }
 
+// checkValues compares what is in buffers with what should be.
+func (b *bench) checkValues(tensors []abi.Tensor, want [][]int32) {
+	b.t.Helper()
+	for i := range tensors {
+		if got := b.ints(tensors[i]); !slices.Equal(got, want[i]) {
+			b.t.Errorf("buffer %d is %v, want %v", i, got, want[i])
+		}
+	}
+}
+
+// checkOps checks how many subtasks ran, and tells which ops wait for which, and
+// which of them need not have seen the other finish when they are dispatched.
+func (b *bench) checkOps(ops []op, ids []uint64) (waits []edge, early map[edge]bool) {
+	b.t.Helper()
+	early = map[edge]bool{}
+	subtasks := 0
+	for i := range ops {
+		for _, d := range ops[i].preds {
+			e := edge{ids[d], ids[i]}
+			waits = append(waits, e)
+			early[e] = ops[d].early && !ops[i].skip
+		}
+		if !ops[i].skip {
+			for _, k := range ops[i].kernels() {
+				if k != nil {
+					subtasks += ops[i].blocks
+				}
+			}
+		}
+	}
+	if got := b.capture.Capture.Count(abi.KindAicoreTask); got != subtasks {
+		b.t.Errorf("%d subtasks ran, want %d", got, subtasks)
+	}
+	return waits, early
+}
+
 // TestRandomGraphs: every schedule computes the right values and keeps the
 // invariants, whatever the costs, cores and threads.
 func TestRandomGraphs(t *testing.T) {
@@ -222,30 +280,8 @@ func TestRandomGraphs(t *testing.T) {
 			if _, err := b.run(orchestration(ops, tensors, &ids)); err != nil {
 				t.Fatal(err)
 			}
-			for i := range tensors {
-				if got := b.ints(tensors[i]); !slices.Equal(got, want[i]) {
-					t.Errorf("buffer %d is %v, want %v", i, got, want[i])
-				}
-			}
-			var waits []edge
-			early := map[uint64]bool{}
-			subtasks := 0
-			for i := range ops {
-				early[ids[i]] = !ops[i].skip // and when its producers allow it
-				for _, d := range ops[i].preds {
-					waits = append(waits, edge{ids[d], ids[i]})
-				}
-				if !ops[i].skip {
-					for _, k := range ops[i].kernels() {
-						if k != nil {
-							subtasks += ops[i].blocks
-						}
-					}
-				}
-			}
-			if got := b.capture.Capture.Count(abi.KindAicoreTask); got != subtasks {
-				t.Errorf("%d subtasks ran, want %d", got, subtasks)
-			}
+			b.checkValues(tensors, want)
+			waits, early := b.checkOps(ops, ids)
 			checkInvariants(t, b, waits, early)
 			earlyOnes += b.early
 		})

@@ -84,7 +84,7 @@ type early struct {
 // newTask checks a spec for a chip of so many clusters.
 func newTask(spec *Task, clusters int) (*task, error) {
 	t := &task{spec: spec, kernels: spec.Kernels, blocks: max(spec.Blocks, 1)}
-	if t.kernels[1] == nil { // a lone AIV1 is an AIV0
+	if t.kernels[0] == nil && t.kernels[1] == nil { // a lone AIV1 is an AIV0
 		t.kernels[1], t.kernels[2] = t.kernels[2], nil
 	}
 	used := 0
