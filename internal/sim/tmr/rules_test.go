@@ -152,7 +152,7 @@ func TestEarlySyncStartIsWhole(t *testing.T) {
 
 // TestPops: an iteration of a thread whose cores are all idle looks in vain into six
 // queues, as in the real captures of idle threads (…three_schedulers_idle: 48 in 8
-// iterations); and a pop that leaves free cores is followed by one in vain.
+// iterations, …paged_attention_unroll: 8634 in 1439); and a pop that leaves free cores is followed by one in vain.
 func TestPops(t *testing.T) {
 	b := newBench(t, abi.A2A3, 8, abi.SchedPhases)
 	b.threads = 4
@@ -161,9 +161,9 @@ func TestPops(t *testing.T) {
 	for thread := range 3 {
 		phases := b.phases(thread)
 		last := phases[len(phases)-1]
-		if len(phases) == 1 { // the one after the loop, in an iteration that looks into none
-			if hits, misses := last.PhaseData[0], last.PhaseData[1]; hits != 0 || misses != 6*(last.LoopIter-1) {
-				t.Errorf("thread %d was idle for %d iterations with %d pops and %d in vain, want 6 each", thread, last.LoopIter-1, hits, misses)
+		if len(phases) == 1 { // the one after the loop
+			if hits, misses := last.PhaseData[0], last.PhaseData[1]; hits != 0 || misses != 6*last.LoopIter {
+				t.Errorf("thread %d was idle for %d iterations with %d pops and %d in vain, want 6 each", thread, last.LoopIter, hits, misses)
 			}
 			continue
 		}

@@ -68,14 +68,14 @@ func (s *scheduler) observe(k sim.Cost, level abi.Level) {
 func (s *scheduler) run(*sim.Thread) {
 	s.end = s.fresh()
 	for {
-		s.iter++
 		s.disturbed, s.asked = s.blind(), false
 		began := s.now()
 		s.t0p = began
 		s.spend(sim.SchedLoop)
 		if s.done() {
-			break
+			break // not an iteration: the captures do not count it
 		}
+		s.iter++
 		misses := s.misses
 		progress := s.step() || s.drainDeferred()
 		if s.now() == began {
