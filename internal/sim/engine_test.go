@@ -156,3 +156,76 @@ func BenchmarkSwitch(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// TestRewind: a sleeper learns when it was woken, and by whom it must not have been
+// seen yet; it can do what it did in its sleep after the fact.
+func TestRewind(t *testing.T) {
+	var e sim.Engine
+	var l trace
+	var first, last *sim.Thread
+	sleep := func(t *sim.Thread) {
+		woken := t.Sleep(100)
+		l.add(t, fmt.Sprintf("woken at %d, before that: %v", woken.At, t.Before(woken)))
+		t.Rewind(40)
+		l.add(t, fmt.Sprintf("before that: %v", t.Before(woken)))
+		t.Advance(10)
+		l.add(t, fmt.Sprintf("before that: %v", t.Before(woken)))
+		t.Advance(1)
+		l.add(t, fmt.Sprintf("before that: %v", t.Before(woken)))
+	}
+	first = e.Start("first", 0, sleep)
+	e.Start("waker", 0, func(t *sim.Thread) {
+		t.Advance(50)
+		first.Wake(50)
+		last.Wake(50)
+		t.Advance(10)
+		l.add(t, "goes on")
+	})
+	last = e.Start("last", 0, sleep)
+	e.Start("alone", 0, func(t *sim.Thread) {
+		t.Advance(20)
+		if woken := t.Sleep(30); woken != (sim.Moment{}) || t.Before(woken) {
+			t.Fail(fmt.Errorf("woken by %v", woken))
+		}
+		defer func() {
+			if recover() == nil {
+				l.add(t, "went back too far")
+			}
+		}()
+		t.Rewind(19)
+	})
+	if err := e.Run(); err != nil {
+		t.Fatal(err)
+	}
+	// What happens at one time does so in the order of the threads.
+	want := trace{
+		"50 first woken at 50, before that: true", "40 first before that: true", "50 first before that: true", "51 first before that: false",
+		"50 last woken at 50, before that: false", "40 last before that: true", "50 last before that: false", "51 last before that: false",
+		"60 waker goes on",
+	}
+	slices.SortStableFunc(l, func(a, b string) int { return strings.Compare(who(a), who(b)) })
+	slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(who(a), who(b)) })
+	if !slices.Equal(l, want) {
+		t.Errorf("%q, want %q", l, want)
+	}
+}
+
+func who(line string) string { return strings.Fields(line)[1] }
+
+// TestWakeAtTheEndOfASleep: who is woken when it would have gone on anyway knows it.
+func TestWakeAtTheEndOfASleep(t *testing.T) {
+	var e sim.Engine
+	var sleeper *sim.Thread
+	e.Start("waker", 0, func(t *sim.Thread) {
+		t.Advance(50)
+		sleeper.Wake(50)
+	})
+	var woken sim.Moment
+	sleeper = e.Start("sleeper", 0, func(t *sim.Thread) { woken = t.Sleep(50) })
+	if err := e.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if woken.At != 50 {
+		t.Errorf("woken by %+v, want at 50", woken)
+	}
+}

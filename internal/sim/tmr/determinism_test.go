@@ -62,13 +62,19 @@ func TestSameBytes(t *testing.T) {
 // TestLevelsDoNotChangeTheSchedule: where profiling costs nothing, all levels see
 // the same run, and one without profiling is as long.
 func TestLevelsDoNotChangeTheSchedule(t *testing.T) {
+	for _, arch := range []*abi.Arch{abi.A2A3, abi.A5} {
+		t.Run(arch.Name, func(t *testing.T) { levelsDoNotChangeTheSchedule(t, arch) })
+	}
+}
+
+func levelsDoNotChangeTheSchedule(t *testing.T, arch *abi.Arch) {
 	type result struct {
 		report tmr.Report
 		kernel string
 	}
 	var want result
 	for level := abi.OrchPhases + 1; level > 0; level-- {
-		b := newBench(t, abi.A2A3, 4, level-1)
+		b := newBench(t, arch, 4, level-1)
 		b.costs = b.costs.Free()
 		report, _ := sameGraph(t, b)
 		got := result{report: *report}
@@ -89,7 +95,7 @@ func TestLevelsDoNotChangeTheSchedule(t *testing.T) {
 		}
 	}
 	// With the costs of profiling a run takes longer.
-	b := newBench(t, abi.A2A3, 4, abi.OrchPhases)
+	b := newBench(t, arch, 4, abi.OrchPhases)
 	if report, _ := sameGraph(t, b); report.End <= want.report.End {
 		t.Errorf("with the costs of profiling the run ends at %d, without at %d", report.End, want.report.End)
 	}
