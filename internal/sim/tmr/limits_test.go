@@ -37,7 +37,7 @@ func TestSmallLimits(t *testing.T) {
 				b.checkValues(tensors, want)
 				waits, early := b.checkOps(ops, ids)
 				checkInvariants(t, b, waits, early)
-				ends = append(ends, report.Orchestrated)
+				ends = append(ends, report.Phases[tmr.Orch].End)
 				b.memory.Close()
 			}
 			for _, i := range []int{1, 3, 5} {
