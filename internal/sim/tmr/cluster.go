@@ -8,14 +8,12 @@ import (
 	"swimlane/internal/sim"
 )
 
-// lanes are cores of a cluster, a bit each: the AIC, then the two AIVs. They are
-// the active mask of a task too (spec/collector.md §12.1).
-type lanes uint8
+type lanes = sim.Lanes
 
 const (
-	laneAIC lanes = 1 << iota
-	laneAIV0
-	laneAIV1
+	laneAIC  = sim.LaneAIC
+	laneAIV0 = sim.LaneAIV0
+	laneAIV1 = sim.LaneAIV1
 )
 
 // cluster is what its scheduler knows of a cluster.

@@ -195,7 +195,7 @@ func (o *Orchestrator) Submit(spec *Task) Submitted {
 	o.begin(t, spec.Args)
 	s := &o.submit
 	*s = producer.Submit{
-		TaskID: t.id, ManualScope: o.scopes[len(o.scopes)-1].manual, Args: s.Args[:0], EarlyDispatch: spec.Early, Deps: spec.Deps, KernelIDs: t.kernelIDs(), BlockNum: int32(t.blocks),
+		TaskID: t.id, ManualScope: o.scopes[len(o.scopes)-1].manual, Args: s.Args[:0], EarlyDispatch: spec.Early, Deps: spec.Deps, KernelIDs: sim.KernelIDs(t.kernels), BlockNum: int32(t.blocks),
 	}
 	for i := range spec.Args {
 		o.spend(sim.OrchArg)
