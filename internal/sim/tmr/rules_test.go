@@ -1,6 +1,7 @@
 package tmr_test
 
 import (
+	"slices"
 	"testing"
 
 	"swimlane/internal/abi"
@@ -225,5 +226,46 @@ func TestAsyncHasNoResolve(t *testing.T) {
 	}
 	if count, _ := b.kinds(); count[abi.Resolve] != 0 || longest < 50 {
 		t.Errorf("%d Resolve, and the AsyncPoll with a walk of 40 consumers took %d cycles: want none and 1 µs at least", count[abi.Resolve], longest)
+	}
+}
+
+// TestDrainSpans: a thread's Drain is from when it stops dispatching until all
+// blocks are placed, as in the real captures of a drain (…sync_start_drain…), also
+// where others were faster and it placed none.
+func TestDrainSpans(t *testing.T) {
+	b := newBench(t, abi.A2A3, 6, abi.SchedPhases)
+	b.mustRun(func(o *tmr.Orchestrator) {
+		first := o.Submit(&tmr.Task{Kernels: aiv(500), Blocks: 2}).ID
+		o.Submit(&tmr.Task{Kernels: aiv(100), Blocks: 7, SyncStart: true, Deps: after(first)})
+	})
+	published := uint64(0)
+	for thread := range b.threads - 1 {
+		for _, p := range b.phases(thread) {
+			if p.Kind == abi.DrainPublish {
+				published = max(published, p.EndTime)
+			}
+		}
+	}
+	var stopped []uint64
+	drains, blocks := 0, uint32(0)
+	for thread := range b.threads - 1 {
+		for _, p := range b.phases(thread) {
+			if p.Kind == abi.Drain {
+				drains, blocks, stopped = drains+1, blocks+p.TasksProcessed, append(stopped, p.StartTime)
+				if p.EndTime < published {
+					t.Errorf("thread %d leaves the drain at %d, before the last block is placed at %d", thread, p.EndTime, published)
+				}
+			}
+		}
+	}
+	for thread := range b.threads - 1 {
+		for _, p := range b.phases(thread) {
+			if p.Kind == abi.DrainPrepare && p.StartTime < slices.Max(stopped) {
+				t.Errorf("thread %d places blocks at %d, and another dispatches until %d", thread, p.StartTime, slices.Max(stopped))
+			}
+		}
+	}
+	if drains != 3 || blocks != 7 {
+		t.Errorf("%d drains of %d blocks, want 3 of 7", drains, blocks)
 	}
 }
