@@ -334,10 +334,12 @@ const ringHeap = 256 << 20
 
 // host is how a host of this architecture reaches the device's memory.
 func (r *runner) host() collector.Memory {
+	m := transport.Mapped(r.memory)
 	if r.arch == abi.A5 {
-		return transport.Shadow(r.memory)
+		m = transport.Shadow(r.memory)
 	}
-	return transport.Mapped(r.memory)
+	m.Zero = r.memory.Zero // the memory is new in every run
+	return m
 }
 
 // attach begins what is to be recorded, on the host and on the device.

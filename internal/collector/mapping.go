@@ -84,8 +84,8 @@ func (m *mapping) register(addr uint64, size int) (host abi.Mem, err error) {
 	} else if len(host) != size {
 		return nil, fmt.Errorf("%d bytes were asked for, and %d came", size, len(host))
 	}
-	if m.mem.CopyToDevice == nil {
-		return host, nil
+	if m.mem.CopyToDevice == nil || m.mem.Register == nil && m.mem.zero(addr) {
+		return host, nil // a new shadow holds zeros too
 	}
 	clear(host)
 	return host, m.mem.CopyToDevice(addr, host)
@@ -122,7 +122,7 @@ func (m *mapping) carve(kind, size, count int) (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.mem.CopyToDevice == nil {
+	if m.mem.CopyToDevice == nil && !m.mem.zero(b.addr) {
 		clear(b.host) // shared memory holds what was there before; a slot never written must read 0
 	}
 	b.stride = uint64(stride)

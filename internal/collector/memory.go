@@ -23,6 +23,9 @@ type Memory struct {
 	Unregister     func(addr uint64) error                      // undoes Register; may be nil
 	CopyToDevice   func(addr uint64, from []byte) error         // nil: the memory is shared
 	CopyFromDevice func(to []byte, addr uint64) error           // nil: the memory is shared
+	// Zero tells whether a new allocation holds zeros, which saves writing them; nil:
+	// who knows.
+	Zero func(addr uint64) bool
 }
 
 // check refuses a memory with which nothing can be done.
@@ -37,3 +40,5 @@ func (m *Memory) check() error {
 	}
 	return nil
 }
+
+func (m *Memory) zero(addr uint64) bool { return m.Zero != nil && m.Zero(addr) }

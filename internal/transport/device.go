@@ -22,6 +22,7 @@ type Device struct {
 	mu    sync.Mutex
 	holes []hole // by address; no two touch
 	used  map[uint64]*allocation
+	top   uint64 // nothing at and behind this address was ever in use
 }
 
 type hole struct{ addr, size uint64 }
@@ -29,6 +30,7 @@ type hole struct{ addr, size uint64 }
 type allocation struct {
 	size       int // as asked for; it takes the next multiple of abi.Align
 	registered bool
+	zero       bool // it was never in use before
 }
 
 // New makes a device whose memory only this process sees. It is Go memory, so
@@ -103,6 +105,15 @@ func (d *Device) InUse() (allocations, bytes int) {
 	return len(d.used), bytes
 }
 
+// Zero tells whether an allocation was made where none has been, so that it holds
+// zeros as long as nobody writes: what [collector.Memory.Zero] asks.
+func (d *Device) Zero(addr uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a := d.used[addr]
+	return a != nil && a.zero
+}
+
 // alloc finds room for size bytes.
 func (d *Device) alloc(size int) (uint64, error) {
 	if size < 1 {
@@ -120,7 +131,8 @@ func (d *Device) alloc(size int) (uint64, error) {
 		if d.holes[i] = (hole{addr: h.addr + need, size: h.size - need}); h.size == need {
 			d.holes = slices.Delete(d.holes, i, i+1)
 		}
-		d.used[h.addr] = &allocation{size: size}
+		d.used[h.addr] = &allocation{size: size, zero: h.addr >= d.top}
+		d.top = max(d.top, h.addr+need)
 		return h.addr, nil
 	}
 	return 0, fmt.Errorf("device memory has no room for %d bytes: %d of %d bytes are free, and the largest hole has %d: free some, or give the device more",

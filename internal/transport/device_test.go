@@ -301,3 +301,33 @@ func TestMappedHoldsTheOrder(t *testing.T) {
 		t.Errorf("an address that came back cannot be registered: %v", err)
 	}
 }
+
+// TestZero: only memory that was never in use is known to hold zeros.
+func TestZero(t *testing.T) {
+	d, err := transport.New(0x1000, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := transport.Mapped(d)
+	alloc := func(size int) uint64 {
+		t.Helper()
+		addr, err := m.Alloc(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return addr
+	}
+	a, b := alloc(100), alloc(64)
+	if !d.Zero(a) || !d.Zero(b) || d.Zero(a+64) || d.Zero(0x9000) {
+		t.Error("new allocations are not known to hold zeros, or what is no allocation is")
+	}
+	if err := m.Free(a); err != nil {
+		t.Fatal(err)
+	}
+	if again := alloc(64); again != a || d.Zero(again) {
+		t.Errorf("%#x was in use before, as %#x, and is taken to hold zeros", again, a)
+	}
+	if c := alloc(128); !d.Zero(c) {
+		t.Errorf("%#x was never in use", c)
+	}
+}
