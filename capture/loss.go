@@ -11,7 +11,7 @@ import (
 // sumLoss gathers what the file says was lost (spec/records.md §9 no. 14).
 func (d *reader) sumLoss() {
 	l := &d.out.Loss
-	*l = Loss{Accounting: l.Accounting, Kinds: l.Kinds}
+	*l = Loss{Accounting: l.Accounting, Kinds: l.Kinds, EndedEarly: l.EndedEarly}
 	for i := range d.out.Streams {
 		s := &d.out.Streams[i]
 		l.Streams = addCount(l.Streams, s.Dropped)
@@ -25,7 +25,7 @@ func (d *reader) sumLoss() {
 	if c := d.out.Meta.Collection; c != nil && !c.Whole() {
 		l.Retained, l.Declared = true, true
 	}
-	l.Declared = l.Declared || l.Streams > 0 || l.Host > 0 || l.Accounting > 0
+	l.Declared = l.Declared || l.Streams > 0 || l.Host > 0 || l.Accounting > 0 || l.EndedEarly
 }
 
 // addCount adds a count to a sum. Counts come from a file: they may be negative or absurdly large.

@@ -160,3 +160,27 @@ func TestRunWarnings(t *testing.T) {
 		t.Errorf("got %+v", w)
 	}
 }
+
+// TestEndedEarly: a capture that says that its run failed is not complete, whatever
+// the counts say, and a kernel row without a scheduler's is no mistake then.
+func TestEndedEarly(t *testing.T) {
+	counts := `"AICORE_TASK": {"total": 2, "collected": 2, "dropped": 0, "host_lost": 0, "unflushed": 0}`
+	file := func(more string) string {
+		return `{"chip_swimlane_level": 2, "metadata": {"clock_freq_hz": 50000000, "num_cores": 1, "core_types": ["aiv"],
+			"capture_accounting": {"policy": "wait", "kinds": {` + counts + `}, "stalls": {"count": 0, "real_ns": 0}` + more + `}},
+			"aicore_tasks": [[0, 0, 1, 100, 200, 5], [0, 1, 2, 300, 400, 5]],
+			"scheduler_tasks": {"schema_version": 1, "producer": "aicpu", "records": [[0, 1, 90, 210]]}}`
+	}
+	for more, want := range map[string]bool{`, "ended_early": true`: true, `, "ended_early": false`: false, `, "ended_early": "true"`: false, `, "ended_early": {"a": [1]}`: false, ``: false} {
+		rec, err := capture.ReadFrom(strings.NewReader(file(more)), "x.json", capture.Options{})
+		if !want {
+			if err == nil {
+				t.Errorf("%q: the missing row is no mistake", more)
+			}
+			continue
+		}
+		if err != nil || !rec.Loss.EndedEarly || !rec.Loss.Declared {
+			t.Errorf("%q: %v, %+v", more, err, rec)
+		}
+	}
+}

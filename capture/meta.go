@@ -226,7 +226,12 @@ func (d *reader) accounting(text *[]byte) {
 		}
 	}()
 	d.keepObject(text, func(key string, text *[]byte) {
-		if key != "kinds" {
+		switch key {
+		case "kinds":
+		case "ended_early":
+			d.out.Loss.EndedEarly = d.keepBool(text)
+			return
+		default:
 			d.keep(text)
 			return
 		}
@@ -333,6 +338,19 @@ func (d *reader) keepCount(dst *[]byte) int64 {
 		*dst = strconv.AppendInt(*dst, n, 10)
 	}
 	return n
+}
+
+// keepBool reads true or false; any other value is passed over and false.
+func (d *reader) keepBool(dst *[]byte) bool {
+	if k := d.s.Peek(); k != jsonscan.True && k != jsonscan.False {
+		d.keep(dst)
+		return false
+	}
+	b := d.s.Bool()
+	if d.opt.Extras {
+		*dst = strconv.AppendBool(*dst, b)
+	}
+	return b
 }
 
 // keepObject walks an object; any other value is passed over.

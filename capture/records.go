@@ -110,6 +110,7 @@ type Loss struct {
 	Streams    int64      // phase records, from the streams' capture objects
 	Host       int64      // host submit records
 	Retained   bool       // a run that was written in the background is not whole
+	EndedEarly bool       // the run failed, and the collector says so
 	Declared   bool       // any of these, or a stream marked truncated
 }
 

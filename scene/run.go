@@ -95,6 +95,7 @@ type batch struct {
 	threshold hostlog.Level
 	inputs    []Data
 	golden    []Data
+	noGolden  error // why there are no golden values; nil: there are, or nobody wants them
 	log       *hostlog.Log
 	result    *Result
 }
@@ -143,14 +144,14 @@ func (b *batch) check() error {
 
 func (b *batch) run() (err error) {
 	if b.Scene.Inputs != nil {
-		b.inputs = b.Scene.Inputs(b.Case)
+		if err := guard("Inputs", func() { b.inputs = b.Scene.Inputs(b.Case) }); err != nil {
+			return err
+		}
 	}
 	if s := b.Scene.Callable.Orchestration.Signature; s != nil && len(s) != len(b.inputs) {
 		return fmt.Errorf("Inputs makes %d tensors: expected the %d of the orchestration's signature", len(b.inputs), len(s))
 	}
-	if b.Scene.Golden != nil && !b.Case.SkipGolden && !b.SkipGolden {
-		b.golden = b.Scene.Golden(b.Case, clones(b.inputs))
-	}
+	b.noGolden = b.compute()
 	prefix := b.Call.OutputPrefix
 	if prefix != "" {
 		if err := os.MkdirAll(prefix, 0o777); err != nil {
@@ -179,6 +180,29 @@ func (b *batch) run() (err error) {
 		if b.result.Rounds++; b.result.Golden != nil {
 			break
 		}
+	}
+	return nil
+}
+
+// compute asks the scene for the golden values. Tensors that are to be compared need
+// some.
+func (b *batch) compute() error {
+	if b.Case.SkipGolden || b.SkipGolden {
+		return nil
+	}
+	if b.Scene.Golden != nil {
+		if err := guard("Golden", func() { b.golden = b.Scene.Golden(b.Case, clones(b.inputs)) }); err != nil {
+			return err
+		}
+	}
+	check := 0
+	for i := range b.inputs {
+		if b.inputs[i].Check {
+			check++
+		}
+	}
+	if check != len(b.golden) {
+		return fmt.Errorf("Golden gives values for %d tensors: expected the %d with Check", len(b.golden), check)
 	}
 	return nil
 }
@@ -248,8 +272,8 @@ func (r *runner) run() error {
 // verify compares the tensors that are to be checked.
 func (r *runner) verify() error {
 	golden := r.golden
-	if golden == nil {
-		return nil
+	if golden == nil || r.noGolden != nil {
+		return r.noGolden
 	}
 	r.result.Compared = nil
 	rtol, atol := r.Scene.RTol, r.Scene.ATol
@@ -257,21 +281,14 @@ func (r *runner) verify() error {
 		rtol, atol = 1e-5, 1e-5
 	}
 	var wrong []error
-	n := 0
 	for i := range r.inputs {
 		if !r.inputs[i].Check {
 			continue
 		}
-		if n == len(golden) {
-			return fmt.Errorf("there are golden values for %d tensors, and more to check", n)
-		}
+		n := len(r.result.Compared)
 		c, err := r.inputs[i].compare(&golden[n], rtol, atol)
 		wrong = append(wrong, err)
 		r.result.Compared = append(r.result.Compared, c)
-		n++
-	}
-	if n == 0 || n != len(golden) {
-		return fmt.Errorf("there are golden values for %d tensors, and %d to check", len(golden), n)
 	}
 	return errors.Join(wrong...)
 }
@@ -303,16 +320,19 @@ func (r *runner) execute() error {
 		if k.Core == AIC {
 			kind = abi.AIC
 		}
-		o.kernels[k] = &sim.Kernel{ID: k.FuncID, Name: k.Name, Type: kind, Run: k.Run}
+		o.kernels[k] = &sim.Kernel{ID: k.FuncID, Name: k.Name, Type: kind, Run: r.kernel(k)}
 	}
 	report, err := tmr.Run(c, func(t *tmr.Orchestrator) {
 		o.o = t
-		r.Scene.Callable.Orchestration.Run(o, r.Case, r.args)
+		r.orchestrate(o)
 	})
 	if report != nil {
 		r.result.Makespan, r.result.Submits, r.result.Tasks = time.Duration(report.End-report.Start), report.Submits, report.Tasks
 		r.launch.ended(process, report)
 		r.logs(report, threads-1)
+	}
+	if err != nil && r.records != nil {
+		r.records.Failed()
 	}
 	// What was recorded is written even of a run that failed.
 	return errors.Join(err, r.export(c.Device))

@@ -143,7 +143,7 @@ func TestRunRefused(t *testing.T) {
 			s.Callable.Incores[2] = nil
 			return scene.A2A3Sim
 		},
-		"golden values for 0 tensors, and more to check": func(s *scene.Scene, _ *scene.CallConfig) string {
+		"Golden gives values for 0 tensors: expected the 1 with Check": func(s *scene.Scene, _ *scene.CallConfig) string {
 			s.Golden = func(*scene.Case, []scene.Data) []scene.Data { return []scene.Data{} }
 			return ""
 		},

@@ -81,7 +81,8 @@ type Incore struct {
 	// Signature is of the arguments of its tasks; nil: not declared. A task with
 	// other ones is refused.
 	Signature []Direction
-	// Run computes a block, and tells how many cycles of the chip's counter that takes.
+	// Run computes a block, and tells how many cycles of a core's clock that takes, which
+	// is 1.8 GHz unless costs say otherwise.
 	Run func(c *Call) uint64
 }
 

@@ -2,13 +2,22 @@ package scene
 
 import (
 	"fmt"
+	"iter"
 
 	"swimlane/internal/abi"
 	"swimlane/internal/sim"
 )
 
-// Call is one run of a kernel: its arguments, and which block of the task it is.
-type Call = sim.Call
+// Call is one run of a kernel: a block of a task on a core.
+type Call struct {
+	Case    *Case
+	Args    []Tensor // of the task; see [Use]
+	Scalars []uint64
+	Block   int // of Blocks
+	Blocks  int // of the task
+	Lane    int // which AIV of a cluster it is, 0 or 1; 0 on an AIC
+	call    *sim.Call
+}
 
 // BF16 is a bfloat16.
 type BF16 = sim.BF16
@@ -19,12 +28,27 @@ func ToBF16(f float32) BF16 { return sim.ToBF16(f) }
 // Element is a type that kernels compute with.
 type Element = sim.Element
 
-// View is a kernel's view of an argument: rows of the last dimension.
-type View[E Element] = sim.View[E]
+// View is a tensor as a matrix of rows: all but the last dimension, one behind the
+// other. Rows are views of the chip's memory: what is written to them is written.
+type View[E Element] struct{ v sim.View[E] }
 
-// Use is an argument of a kernel's call. An argument that is none of that type ends
-// the run with an error.
-func Use[E Element](c *Call, arg int) View[E] { return sim.Use[E](c, arg) }
+// Row is row i, from 0 on. A row that there is not ends the run with an error.
+func (v View[E]) Row(i int) []E { return v.v.Row(i) }
+
+// Rows are the rows in their order, with their number.
+func (v View[E]) Rows() iter.Seq2[int, []E] { return v.v.Rows() }
+
+// Shape is the number of elements in each dimension.
+func (v View[E]) Shape() (shape []int) {
+	for _, n := range v.v.Shape() {
+		shape = append(shape, int(n))
+	}
+	return shape
+}
+
+// Use is an argument of a kernel's call, from 0 on in the order of the task's. An
+// argument that is none of that type ends the run with an error.
+func Use[E Element](c *Call, arg int) View[E] { return View[E]{sim.Use[E](c.call, arg)} }
 
 // DType is the type of a tensor's elements.
 type DType uint8
@@ -60,7 +84,7 @@ func Now[E Element](t Tensor) View[E] {
 	if err != nil {
 		panic(fmt.Sprintf("what the tensor holds now: %v", err))
 	}
-	return v
+	return View[E]{v}
 }
 
 // Shape is the number of elements in each dimension.

@@ -78,7 +78,7 @@ func runMatmulTile(c *scene.Call) uint64 {
 			n += len(row)
 		}
 	}
-	return 12_000 + cubeCycles(n)
+	return 100_000 + cubeCycles(n)
 }
 
 // runEpilogue adds a bias and cuts off below 0.

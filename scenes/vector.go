@@ -74,10 +74,9 @@ func elementwise(id int32, name string, f func(in []float32, scalar uint64) floa
 	}}
 }
 
-// vectorCycles is how long an AIV takes for so many elements, in cycles of the
-// counter: some for the start, and 64 elements in each.
-func vectorCycles(elements int) uint64 { return 20 + uint64(elements)/64 }
+// vectorCycles is how long an AIV takes for so many elements, in cycles of its clock:
+// some for the start, and two elements in each, which is what memory gives one core.
+func vectorCycles(elements int) uint64 { return 700 + uint64(elements)/2 }
 
-// cubeCycles is how long an AIC takes for so many multiplications: 4096 in each
-// cycle of the counter.
-func cubeCycles(products int) uint64 { return 30 + uint64(products)/4096 }
+// cubeCycles is how long an AIC takes for so many multiplications: 128 in each cycle.
+func cubeCycles(products int) uint64 { return 1000 + uint64(products)/128 }

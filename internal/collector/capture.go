@@ -48,9 +48,10 @@ func newCapture(arch *abi.Arch, level abi.Level, cores int, stores []*store, dis
 
 // Accounting says where every record of a run went.
 type Accounting struct {
-	Policy abi.Policy
-	Kinds  [abi.Kinds]Account
-	Stalls Stalls
+	Policy     abi.Policy
+	Kinds      [abi.Kinds]Account
+	Stalls     Stalls
+	EndedEarly bool // the run failed: what was under way has no records, or not all
 }
 
 // Account is the balance of one kind: Total is the sum of the others.

@@ -188,7 +188,11 @@ func (a *Accounting) write(o *output) {
 	o.uint(a.Stalls.Count)
 	o.text(`, "real_ns": `)
 	o.uint(a.Stalls.RealNs)
-	o.text("}}")
+	o.text("}")
+	if a.EndedEarly {
+		o.text(`, "ended_early": true`)
+	}
+	o.text("}")
 }
 
 func (c *Capture) writeCoCaptured(o *output) {

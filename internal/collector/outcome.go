@@ -76,8 +76,13 @@ func (r *Run) settle() *Outcome {
 	}
 	o := &Outcome{Capture: capture, Faults: ex.faults.since(r.before), MostInFlight: int(ex.flight.peak.Load())}
 	r.balance(o, counts, leftovers, &said)
-	r.report(o, counted, &said)
-	r.reportSlots(capture, &said)
+	if r.failed {
+		said = nil // all of it follows from that
+		said.add(Warning, "the run ended early: of what was under way then there are no records, or not all")
+	} else {
+		r.report(o, counted, &said)
+		r.reportSlots(capture, &said)
+	}
 	o.Notices = said
 	return o
 }

@@ -31,6 +31,7 @@ type Run struct {
 	life[Outcome]
 	c      *Swimlane
 	opt    RunOptions
+	failed bool
 	shards []*runShard
 	stalls Stalls
 }
@@ -130,7 +131,7 @@ func (r *Run) describe(c *Capture) {
 	if c.CoreTypes == nil && c.Cores%abi.CoresPerCluster == 0 {
 		c.CoreTypes = abi.CoreTypes(c.Cores / abi.CoresPerCluster)
 	}
-	c.Accounting.Policy, c.Accounting.Stalls = o.Policy, r.stalls
+	c.Accounting.Policy, c.Accounting.Stalls, c.Accounting.EndedEarly = o.Policy, r.stalls, r.failed
 }
 
 // Stalled adds waits of the device's writers for the host, in the host's time. A
@@ -140,6 +141,10 @@ func (r *Run) Stalled(count int, total time.Duration) {
 	r.stalls.Count += uint64(count)
 	r.stalls.RealNs += uint64(total)
 }
+
+// Failed says that the device has not come to the end of the run: its records are
+// not all there, and that is nobody's fault but its own.
+func (r *Run) Failed() { r.failed = true }
 
 // reset gives the device the level of the next run and sets back what the last
 // run left (spec/collector.md §5.3). The device does not run, so the host may

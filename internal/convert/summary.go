@@ -249,6 +249,9 @@ func losses(c *Capture) string {
 	if loss.Retained {
 		parts = append(parts, "what was not received of a retained run")
 	}
+	if loss.EndedEarly {
+		parts = append(parts, "what was under way when the run failed")
+	}
 	if len(parts) == 0 {
 		if loss.Declared {
 			return "some records, the file does not say how many"

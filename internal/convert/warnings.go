@@ -203,6 +203,12 @@ func (c *Capture) warnLosses() {
 	if len(parts) == 0 && loss.Retained {
 		return // the warning of its verdict says it
 	}
+	if loss.EndedEarly {
+		c.warn("ended-early", 1, "the capture is not complete: the run failed, and of what was under way there are no records, or not all")
+		if len(parts) == 0 {
+			return
+		}
+	}
 	what := "some records, the file does not say how many"
 	if len(parts) > 0 {
 		what = strings.Join(parts, ", ")

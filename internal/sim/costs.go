@@ -23,6 +23,7 @@ const (
 	CoreStart                    // ACK → the kernel starts
 	CoreFinish                   // the kernel ends → FIN is written
 	CoreDoorbell                 // a doorbell is written → the gated core goes on
+	CoreKilocycle                // 1000 cycles of a core's clock, in which kernels count
 	SchedLoop                    // an iteration, beside what is in it
 	SchedPoll                    // reads COND of a core
 	SchedComplete                // a subtask that has finished
@@ -68,7 +69,7 @@ const (
 const firstObserver = CoreRecord
 
 var costNames = [costCount]string{
-	CoreReceive: "core.receive", CorePayload: "core.payload", CoreStart: "core.start", CoreFinish: "core.finish", CoreDoorbell: "core.doorbell",
+	CoreReceive: "core.receive", CorePayload: "core.payload", CoreStart: "core.start", CoreFinish: "core.finish", CoreDoorbell: "core.doorbell", CoreKilocycle: "core.kilocycle",
 	SchedLoop: "sched.loop", SchedPoll: "sched.poll", SchedComplete: "sched.complete", SchedResolve: "sched.resolve", SchedRelease: "sched.release",
 	SchedPop: "sched.pop", SchedPush: "sched.push", SchedPrepare: "sched.prepare", SchedPublish: "sched.publish", SchedDrain: "sched.drain",
 	OrchSubmit: "orch.submit", OrchArg: "orch.arg", OrchEntry: "orch.entry", OrchEdge: "orch.edge", OrchAlloc: "orch.alloc", OrchScope: "orch.scope",
@@ -113,6 +114,7 @@ var (
 		CoreStart:        {60, "a branch to the kernel; receive → start is then 0.2 µs, as where nothing is gated"},
 		CoreFinish:       {80, whyBus},
 		CoreDoorbell:     {200, whyBus},
+		CoreKilocycle:    {556, "a clock of 1.8 GHz"},
 		SchedLoop:        {60, whyWork},
 		SchedPoll:        {40, "a load of COND, which cores push to the AICPU's side; a loop over 24 cores is then about 1 µs"},
 		SchedComplete:    {120, whyWork},

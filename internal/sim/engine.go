@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"runtime/debug"
@@ -67,10 +68,22 @@ func (e *Engine) Start(name string, at Time, program func(*Thread)) *Thread {
 // recover turns a panic of the program into the error of the run.
 func (t *Thread) recover() {
 	t.state = ended
-	if r := recover(); r != nil && r != any(unwound{}) {
+	switch r := recover().(type) {
+	case nil, unwound:
+	case Failure:
+		t.engine.fail(errors.New(string(r)))
+	default:
 		t.engine.fail(fmt.Errorf("%s: panic: %v\n%s", t.name, r, debug.Stack()))
 	}
 }
+
+// Failure is what a program panics with when all is said that there is to say. Other
+// panics end the run with their stack.
+type Failure string
+
+// Unwinding tells whether what was recovered is the end of a thread whose simulation
+// has failed already: it has to go on.
+func Unwinding(recovered any) bool { return recovered == any(unwound{}) }
 
 func (e *Engine) fail(err error) {
 	if e.err == nil {

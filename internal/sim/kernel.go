@@ -16,6 +16,7 @@ type Kernel struct {
 
 // Call is one run of a kernel: a block of a task on a core.
 type Call struct {
+	Task    uint64 // its id
 	Args    []abi.Tensor
 	Scalars []uint64
 	Block   int // of Blocks

@@ -166,14 +166,26 @@ func (v View[E]) Rows() iter.Seq2[int, []E] {
 	}
 }
 
-// Row is row i of a matrix, or of the matrices one behind the other.
+// Row is row i of a matrix, or of the matrices one behind the other. A row that
+// there is not ends the run with an error.
 func (v View[E]) Row(i int) []E {
-	last, at := len(v.shape)-1, 0
+	last, at, rest := len(v.shape)-1, 0, i
 	for d := last - 1; d >= 0; d-- {
 		n := int(v.shape[d])
-		at += i % n * int(v.stride[d])
-		i /= n
+		at += rest % n * int(v.stride[d])
+		rest /= n
+	}
+	if i < 0 || rest != 0 {
+		panic(fmt.Sprintf("row %d of a tensor of the shape %v: expected 0 to %d", i, v.shape, v.rows()-1))
 	}
 	width := int(v.shape[last])
 	return v.data[at : at+width : at+width]
+}
+
+func (v View[E]) rows() int {
+	n := 1
+	for _, s := range v.shape[:len(v.shape)-1] {
+		n *= int(s)
+	}
+	return n
 }

@@ -78,7 +78,7 @@ func (t *task) opens() bool { return t.spec.Early && t.given == t.subtasks && t.
 func (t *task) job(space abi.Space, lane, block int, token uint32) sim.Job {
 	return sim.Job{Token: token, Task: t.id, Run: func() uint64 {
 		return t.kernels[lane].Run(&sim.Call{
-			Args: t.args, Scalars: t.spec.Scalars, Block: block, Blocks: t.blocks, Lane: max(lane-1, 0), Space: space,
+			Task: t.id, Args: t.args, Scalars: t.spec.Scalars, Block: block, Blocks: t.blocks, Lane: max(lane-1, 0), Space: space,
 		})
 	}}
 }
