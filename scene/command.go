@@ -19,9 +19,8 @@ import (
 // `swimlane run`. It does not return.
 func Main(scenes ...*Scene) {
 	console.Main(func(ctx context.Context, e *console.Env) int {
-		cmd := NewCommand(e, scenes)
-		cmd.Use = filepath.Base(os.Args[0]) + " [CLASS]..."
-		cmd.Example = ""
+		cmd := newCommand(e, scenes, filepath.Base(os.Args[0]))
+		cmd.Use = filepath.Base(os.Args[0]) + " [CLASS[::CASE]]..."
 		cmd.CompletionOptions.DisableDefaultCmd = true
 		return e.Run(ctx, cmd, JoinLevels(os.Args[1:]))
 	})
@@ -53,11 +52,11 @@ var refused = map[string]string{
 	"enable-scope-stats": "statistics of scopes",
 }
 
-const commandLong = `run executes scenes on a simulated chip: a real task graph, with kernels that
+const commandLong = `%[1]s executes scenes on a simulated chip: a real task graph, with kernels that
 compute real values, compared with golden ones. What is recorded on the way goes
 the way of every device: writers on the chip, a collector on the host, files.
 
-  swimlane run TestPagedAttention --case basic -p a2a3sim --enable-chip-swimlane
+  %[1]s %[2]s --case %[3]s -p %[4]s --enable-chip-swimlane
 
 Without CLASS all scenes run; --list shows them. Times are those of a model: sizes
 are right, digits are not; --print-costs prints the model, --costs replaces it.
@@ -79,16 +78,24 @@ The exit code is 0 if all cases passed, 1 if one failed, 2 for a wrong call.`
 
 // NewCommand is the command `run` for scenes.
 func NewCommand(e *console.Env, scenes []*Scene) *cobra.Command {
+	return newCommand(e, scenes, "swimlane run")
+}
+
+func newCommand(e *console.Env, scenes []*Scene, name string) *cobra.Command {
 	c := &command{e: e, scenes: scenes}
+	class, first, platform := "CLASS", "NAME", A2A3Sim
+	if len(scenes) > 0 && len(scenes[0].Cases) > 0 && len(scenes[0].Cases[0].Platforms) > 0 {
+		class, first, platform = scenes[0].Class, scenes[0].Cases[0].Name, scenes[0].Cases[0].Platforms[0]
+	}
 	cmd := &cobra.Command{
-		Use:   "run [CLASS]...",
+		Use:   "run [CLASS[::CASE]]...",
 		Short: "Run scenes on a simulated chip and draw what was recorded",
-		Long:  commandLong,
-		Example: `  swimlane run --list
-  swimlane run TestPagedAttention --case basic -p a2a3sim --enable-chip-swimlane --enable-dep-gen
-  swimlane run --case TestVectorExample::basic -p a5sim --enable-chip-swimlane=2
-  swimlane run TestPagedAttention -p a2a3sim --rounds 20
-  swimlane run --case large --manual include -p a2a3sim --enable-chip-swimlane --enable-dep-gen`,
+		Long:  fmt.Sprintf(commandLong, name, class, first, platform),
+		Example: fmt.Sprintf(`  %[1]s --list
+  %[1]s %[2]s --case %[3]s -p %[4]s --enable-chip-swimlane --enable-dep-gen
+  %[1]s %[2]s::%[3]s -p %[4]s --enable-chip-swimlane=2
+  %[1]s %[2]s -p %[4]s --rounds 20
+  %[1]s --manual include -p %[4]s --log-level warn`, name, class, first, platform),
 		RunE: console.RunE(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return classes(scenes), cobra.ShellCompDirectiveNoFileComp
@@ -157,6 +164,9 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 			return console.Usagef("--%s: %s are not simulated: leave it out", name, refused[name])
 		}
 	}
+	if err := checkScenes(c.scenes); err != nil {
+		return console.UsageError{Err: err}
+	}
 	if c.list {
 		return c.printList(args)
 	}
@@ -184,6 +194,9 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	}
 	if c.Costs, err = c.platformCosts(); err != nil {
 		return err
+	}
+	if n := len(c.Costs.replaced); n > 0 {
+		fmt.Fprintf(c.e.Stdout, "Model: %s of %s replaced by %s\n", console.Count(int64(n), "cost"), c.Platform, c.costs)
 	}
 	c.Summary = len(chosen) == 1
 	return c.perform(cmd.Context(), chosen)
@@ -224,7 +237,7 @@ func (c *command) platformCosts() (*Costs, error) {
 	}
 	f, err := os.Open(c.costs)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--costs: %w", err)
 	}
 	defer f.Close()
 	if err := costs.Read(f); err != nil {
@@ -235,27 +248,16 @@ func (c *command) platformCosts() (*Costs, error) {
 
 // choose picks the cases. None and no error: everything was filtered out.
 func (c *command) choose(args []string) ([]Selected, error) {
-	scenes := c.scenes
-	if len(args) > 0 {
-		scenes = nil
-		for _, name := range args {
-			i := slices.IndexFunc(c.scenes, func(s *Scene) bool { return s.Class == name })
-			if i < 0 {
-				return nil, c.selection(fmt.Errorf("unknown class '%s'. Available: %s", name, strings.Join(classes(c.scenes), ", ")))
-			}
-			if !slices.Contains(scenes, c.scenes[i]) {
-				scenes = append(scenes, c.scenes[i])
-			}
-		}
+	want := Selection{Platform: c.Platform, Cases: c.cases, Manual: Mode(c.manual.Value)}
+	scenes, err := c.filter(args)
+	if err != nil {
+		return nil, err
 	}
-	scenes = slices.DeleteFunc(slices.Clone(scenes), func(s *Scene) bool {
-		return c.runtime.Value != "" && s.Runtime != c.runtime.Value || c.level.Value != "" && strconv.Itoa(s.level()) != c.level.Value
-	})
 	if len(scenes) == 0 {
-		fmt.Fprintf(c.e.Stdout, "No scene is left with --runtime %s and --level %s: nothing to run.\n", orAny(c.runtime.Value), orAny(c.level.Value))
+		fmt.Fprintf(c.e.Stdout, "No scene is left with %s: nothing to run.\n", c.filters())
 		return nil, nil
 	}
-	chosen, err := Select(scenes, Selection{Platform: c.Platform, Cases: c.cases, Manual: Mode(c.manual.Value)})
+	chosen, err := Select(scenes, want)
 	if err != nil {
 		return nil, c.selection(err)
 	}
@@ -267,18 +269,58 @@ func (c *command) choose(args []string) ([]Selected, error) {
 	return chosen, nil
 }
 
+// filter picks scenes by the words of a command line, CLASS or CLASS::CASE, and by
+// what they are. Cases that are named there are asked for as --case does.
+func (c *command) filter(args []string) (scenes []*Scene, err error) {
+	for _, text := range c.cases {
+		if text == "" || text == "::" {
+			return nil, console.Usagef("--case is %q: expected NAME, CLASS::NAME or CLASS::", text)
+		}
+		if err := known(c.scenes, text); err != nil {
+			return nil, c.selection(err)
+		}
+	}
+	for _, text := range args {
+		class, name, _ := strings.Cut(text, "::")
+		i := slices.IndexFunc(c.scenes, func(s *Scene) bool { return s.Class == class })
+		if i < 0 {
+			return nil, c.selection(fmt.Errorf("unknown class '%s'%s. Available: %s", class, near(class, classes(c.scenes)), strings.Join(classes(c.scenes), ", ")))
+		}
+		if name != "" {
+			if err := known(c.scenes, text); err != nil {
+				return nil, c.selection(err)
+			}
+			c.cases = append(c.cases, text)
+		}
+		if !slices.Contains(scenes, c.scenes[i]) {
+			scenes = append(scenes, c.scenes[i])
+		}
+	}
+	if len(args) == 0 {
+		scenes = slices.Clone(c.scenes)
+	}
+	return slices.DeleteFunc(scenes, func(s *Scene) bool {
+		return c.runtime.Value != "" && s.Runtime != c.runtime.Value || c.level.Value != "" && strconv.Itoa(s.level()) != c.level.Value
+	}), nil
+}
+
+// filters are the flags that leave scenes out.
+func (c *command) filters() string {
+	var flags []string
+	if c.runtime.Value != "" {
+		flags = append(flags, "--runtime "+c.runtime.Value)
+	}
+	if c.level.Value != "" {
+		flags = append(flags, "--level "+c.level.Value)
+	}
+	return strings.Join(flags, " and ")
+}
+
 // selection reports that nothing was selected as scripts know it
 // (spec/name-map.md §6.3).
 func (c *command) selection(err error) error {
 	fmt.Fprintln(c.e.Stderr, "ERROR: "+err.Error())
 	return console.UsageError{Err: console.ErrSilent}
-}
-
-func orAny(s string) string {
-	if s == "" {
-		return "any"
-	}
-	return s
 }
 
 func classes(scenes []*Scene) (names []string) {
@@ -308,7 +350,7 @@ func (c *command) perform(ctx context.Context, chosen []Selected) error {
 			if g != (group{s.Scene.Runtime, s.Scene.level()}) || failed > 0 && c.exitFirst {
 				continue
 			}
-			p := s.Perform(ctx, c.e.Stdout, c.e.Stderr, c.Options)
+			p := s.performOn(ctx, c.e, c.Options)
 			done = append(done, p)
 			conversions += p.Conversions
 			if p.Err != nil {
@@ -333,12 +375,13 @@ func (c *command) printEnd(done []*Performed, chosen, failed, conversions int) {
 		text += fmt.Sprintf("; %s failed", console.Count(int64(conversions), "conversion"))
 	}
 	fmt.Fprintln(c.e.Stdout, text)
-	var p *Performed
-	if len(done) > 0 {
-		p = done[len(done)-1]
+	if len(done) == 0 || failed > 0 || c.Rounds > 1 {
+		return
 	}
+	p := done[len(done)-1]
 	switch {
-	case p == nil || c.Rounds > 1:
+	case p.Conversions > 0:
+		fmt.Fprintf(c.e.Stdout, "Next: see the warning, then 'swimlane convert %s'\n", p.Prefix)
 	case p.Trace != "" && p.Graph == "":
 		fmt.Fprintf(c.e.Stdout, "Next: add --enable-dep-gen, or copy a deps.json of the same scene into %s and run 'swimlane convert' on it, for names and arrows\n", p.Prefix)
 	case p.Trace != "" && !c.Summary:
@@ -347,21 +390,31 @@ func (c *command) printEnd(done []*Performed, chosen, failed, conversions int) {
 		fmt.Fprintf(c.e.Stdout, "Next: 'swimlane convert %s --idle --overhead' draws more; 'swimlane stats %[1]s --format csv' is for scripts\n", p.Prefix)
 	case p.Graph != "":
 		fmt.Fprintf(c.e.Stdout, "Next: 'swimlane convert RECORDS --deps-json %s' joins the graph with records of the same scene\n", p.Graph)
-	case p.Err == nil:
-		fmt.Fprintln(c.e.Stdout, "Next: add --enable-chip-swimlane --enable-dep-gen to see where the time goes")
+	default:
+		fmt.Fprintln(c.e.Stdout, "Next: add --enable-chip-swimlane --enable-dep-gen to see where the time goes; --log-level warn hides the log of the host")
 	}
 }
 
-// printList lists scenes and cases.
+// printList lists scenes and cases, those that the other flags leave.
 func (c *command) printList(args []string) error {
-	var err error
-	for _, s := range c.scenes {
-		if len(args) > 0 && !slices.Contains(args, s.Class) {
-			continue
+	scenes, err := c.filter(args)
+	if err != nil {
+		return err
+	}
+	width := 0
+	for _, s := range scenes {
+		for i := range s.Cases {
+			width = max(width, len(s.Cases[i].Name))
 		}
-		_, err = fmt.Fprintf(c.e.Stdout, "%s  (%s, level %d)\n", s.Class, s.Runtime, s.level())
+	}
+	for _, s := range scenes {
+		lines := ""
 		for i := range s.Cases {
 			k := &s.Cases[i]
+			if len(c.cases) > 0 && !slices.ContainsFunc(c.cases, func(text string) bool { return matches(Selected{s, k}, text) }) ||
+				c.platform.Value != "" && !slices.Contains(k.Platforms, c.platform.Value) {
+				continue
+			}
 			manual := ""
 			switch {
 			case k.Manual.Everywhere:
@@ -369,13 +422,18 @@ func (c *command) printList(args []string) error {
 			case len(k.Manual.On) > 0:
 				manual = fmt.Sprintf("; on %s on request only: --manual include", strings.Join(k.Manual.On, " and "))
 			}
-			_, err = fmt.Fprintf(c.e.Stdout, "  %-16s %s%s\n", k.Name, strings.Join(k.Platforms, ", "), manual)
+			lines += fmt.Sprintf("  %-*s  %s%s\n", width, k.Name, strings.Join(k.Platforms, ", "), manual)
+		}
+		if lines == "" {
+			continue
+		}
+		about := s.About
+		if about != "" {
+			about = ": " + about
+		}
+		if _, err := fmt.Fprintf(c.e.Stdout, "%s (%s, level %d)%s\n%s", s.Class, s.Runtime, s.level(), about, lines); err != nil {
+			return err
 		}
 	}
-	for _, name := range args {
-		if !slices.Contains(classes(c.scenes), name) {
-			return c.selection(fmt.Errorf("unknown class '%s'. Available: %s", name, strings.Join(classes(c.scenes), ", ")))
-		}
-	}
-	return err
+	return nil
 }

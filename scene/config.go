@@ -54,8 +54,9 @@ func archOf(platform string) (*abi.Arch, error) {
 
 // Costs are how long everything takes on a platform's model.
 type Costs struct {
-	arch *abi.Arch
-	rows sim.Costs
+	arch     *abi.Arch
+	rows     sim.Costs
+	replaced []string
 }
 
 // DefaultCosts are the costs of a platform.
@@ -64,17 +65,17 @@ func DefaultCosts(platform string) (*Costs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Costs{arch, sim.DefaultCosts(arch)}, nil
+	return &Costs{arch: arch, rows: sim.DefaultCosts(arch)}, nil
 }
 
-// Read replaces those costs that a JSON file names, each with its value in ns and
-// where that comes from:
+// Read replaces those costs that a JSON file names, by a number of ns or by that and
+// where it comes from:
 //
-//	{"sched.poll": {"ns": 55, "source": "measured on board 7"}, …}
+//	{"sched.poll": 55, "sched.loop": {"ns": 70, "source": "measured on board 7"}, …}
 func (c *Costs) Read(r io.Reader) error {
-	rows, err := c.rows.ReadCosts(r)
+	rows, names, err := c.rows.ReadCosts(r)
 	if err == nil {
-		c.rows = rows
+		c.rows, c.replaced = rows, append(c.replaced, names...)
 	}
 	return err
 }

@@ -144,6 +144,16 @@ func (d *Data) compare(golden *Data, rtol, atol float64) (Compared, error) {
 	if wrong == 0 {
 		return c, nil
 	}
-	return c, fmt.Errorf("%d of %d values of %q are wrong, the worst is element %d: %v, expected %v (tolerance %g + %g·|expected|)",
-		wrong, n, d.Name, where, d.at(where), golden.at(where), atol, rtol)
+	return c, fmt.Errorf("%d of %d values of %q are wrong, the worst is element %v: %v, expected %v (tolerance %g + %g·|expected|)",
+		wrong, n, d.Name, d.index(where), d.at(where), golden.at(where), atol, rtol)
+}
+
+// index is where an element lies, in each dimension.
+func (d *Data) index(i int) []int {
+	at := make([]int, len(d.Shape))
+	for k := len(at) - 1; k >= 0; k-- {
+		at[k] = i % d.Shape[k]
+		i /= d.Shape[k]
+	}
+	return at
 }

@@ -21,10 +21,10 @@ func TestCompare(t *testing.T) {
 		wrong       string // "" = none
 	}{
 		{f(1, 2, 3), f(1, 2, 3), ""},
-		{f(1000, 2), f(1000.5, 2), ""},                         // 1e-3 relative
-		{f(1000, 2), f(1002, 2.0015), "1 of 2"},                // 2 is too much, 0.0015 is within 0.001 + 0.001·2
-		{f(0.0005, 0), f(0, 0), ""},                            // absolute
-		{f(0.002, -0.003, 0), f(0, 0, 0), "element 1: -0.003"}, // the worst
+		{f(1000, 2), f(1000.5, 2), ""},                           // 1e-3 relative
+		{f(1000, 2), f(1002, 2.0015), "1 of 2"},                  // 2 is too much, 0.0015 is within 0.001 + 0.001·2
+		{f(0.0005, 0), f(0, 0), ""},                              // absolute
+		{f(0.002, -0.003, 0), f(0, 0, 0), "element [1]: -0.003"}, // the worst
 		{f(nan, inf), f(nan, inf), ""},
 		{f(nan, 1), f(1, 1), "1 of 2"},
 		{f(1, inf), f(1, 1), "1 of 2"},

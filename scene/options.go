@@ -92,8 +92,14 @@ func ProjectRoot(dir string) (string, error) {
 // makePrefix makes a directory of its own for the artifacts of a case: a second run
 // in the same second does not write over the first one.
 func makePrefix(want string) (string, error) {
-	if err := os.MkdirAll(filepath.Dir(want), 0o777); err != nil {
+	refused := func(err error) (string, error) {
+		if whole, werr := filepath.Abs(filepath.Dir(want)); werr == nil {
+			return "", fmt.Errorf("no directory for what is recorded can be made in %s: %w; --root names another", whole, err)
+		}
 		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(want), 0o777); err != nil {
+		return refused(err)
 	}
 	for n := 1; ; n++ {
 		path := want
@@ -104,7 +110,7 @@ func makePrefix(want string) (string, error) {
 		case err == nil:
 			return path, nil
 		case !errors.Is(err, os.ErrExist):
-			return "", err
+			return refused(err)
 		}
 	}
 }

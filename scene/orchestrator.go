@@ -61,6 +61,9 @@ func NoDep(t Tensor) Arg { return Arg{abi.ArgNoDep, t} }
 
 // Submit submits a task. The tensors are its arguments, outputs with their storage.
 func (o *Orchestrator) Submit(t Task) (ID, []Tensor) {
+	if t.Blocks < 0 {
+		panic(fmt.Sprintf("a task has %d blocks: expected 1 or more, or 0 for 1", t.Blocks))
+	}
 	spec := &tmr.Task{
 		Scalars: t.Scalars, Blocks: t.Blocks, Predicate: t.Predicate, SyncStart: t.SyncStart, Early: t.Early,
 	}

@@ -39,7 +39,11 @@ type Performed struct {
 // artifacts if anything is recorded, converts what was recorded whether the case
 // has passed or not, and prints what a reader should see.
 func (s Selected) Perform(ctx context.Context, stdout, stderr io.Writer, o Options) *Performed {
-	e := console.New(nil, stdout, stderr)
+	return s.performOn(ctx, console.New(nil, stdout, stderr), o)
+}
+
+func (s Selected) performOn(ctx context.Context, e *console.Env, o Options) *Performed {
+	stdout, stderr := e.Stdout, e.Stderr
 	p := &Performed{Result: &Result{}}
 	fmt.Fprintf(stdout, "  %s ...\n", s.Label())
 	p.Err = s.perform(e, o, p)
@@ -139,7 +143,7 @@ func (s Selected) convert(ctx context.Context, e *console.Env, o Options, p *Per
 	trace := filepath.Join(p.Prefix, "merged_swimlane.json")
 	options := &convert.Options{Output: trace, Overhead: o.Overhead, Quiet: !o.Summary}
 	options.FuncNames = p.Names
-	if err := convert.Run(ctx, e, options, p.Records); err != nil {
+	if err := convert.Run(ctx, e, options, p.Records); err != nil && (e.Stdout.Err() == nil || !errors.Is(err, e.Stdout.Err())) {
 		p.Conversions++
 		fmt.Fprintf(e.Stderr, "Warning: Failed to generate swimlane JSON: %v\n", err)
 		return

@@ -444,8 +444,7 @@ func (r *runner) writeNames() error {
 	if text == nil {
 		return nil
 	}
-	var outputs outfile.Set
-	f, err := outputs.Create(filepath.Join(r.Call.OutputPrefix, r.NameMapFile()))
+	f, err := outfile.Process.Create(filepath.Join(r.Call.OutputPrefix, r.NameMapFile()))
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ const (
 // Scene is a program for one chip, with its cases.
 type Scene struct {
 	Class    string // TestPagedAttention
+	About    string // what it shows, in a few words
 	Runtime  string
 	Level    int // 2 for one chip, 3 for a node, 4 for a network; 0 is 2
 	Callable Callable
@@ -113,6 +114,21 @@ type Config struct {
 	Clusters     int // of the chip that the case uses; 0: all
 }
 
+// checkScenes refuses scenes that cannot run, and two of one name.
+func checkScenes(scenes []*Scene) error {
+	seen := map[string]bool{}
+	for _, s := range scenes {
+		if err := s.Check(); err != nil {
+			return err
+		}
+		if seen[s.Class] {
+			return fmt.Errorf("two scenes are called %q: expected a class name of its own for each", s.Class)
+		}
+		seen[s.Class] = true
+	}
+	return nil
+}
+
 func (s *Scene) level() int {
 	if s.Level == 0 {
 		return 2
@@ -134,6 +150,9 @@ func (s *Scene) Check() error {
 		return fail("the level is %d: expected 2 for one chip, 3 for a node or 4 for a network", s.Level)
 	case len(s.Cases) == 0:
 		return fail("expected at least one case")
+	}
+	if s.RTol < 0 || s.ATol < 0 {
+		return fail("the tolerances are %g and %g: expected 0 or more", s.RTol, s.ATol)
 	}
 	ids := map[int32]bool{}
 	for i, k := range s.Callable.Incores {

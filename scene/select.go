@@ -106,14 +106,51 @@ func known(scenes []*Scene, selector string) error {
 		}
 	}
 	if class != "" && !slices.Contains(classes, class) {
-		return fmt.Errorf("--case: unknown class '%s'. Available: %s", class, strings.Join(classes, ", "))
+		return fmt.Errorf("--case: unknown class '%s'%s. Available: %s", class, near(class, classes), strings.Join(classes, ", "))
 	}
 	if !found {
-		where := class
+		where, hint := class, ""
 		if where == "" {
 			where = "any class"
 		}
-		return fmt.Errorf("--case: case '%s' not found in %s", name, where)
+		if slices.Contains(classes, name) {
+			hint = fmt.Sprintf("; it is a class: --case %s::", name)
+		}
+		return fmt.Errorf("--case: case '%s' not found in %s%s", name, where, hint)
 	}
 	return nil
+}
+
+// near asks whether another word was meant.
+func near(word string, words []string) string {
+	best, least := "", max(2, len(word)/4)+1
+	for _, w := range words {
+		if d := distance(word, w); d < least {
+			best, least = w, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// distance is how many letters make one word the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

@@ -16,7 +16,7 @@ func AllocAccumulate() *scene.Scene {
 	add := &scene.Incore{FuncID: 0, Name: "ACCUMULATE", Core: scene.AIV, Run: runAccumulate}
 	mean := &scene.Incore{FuncID: 1, Name: "MEAN", Core: scene.AIV, Run: runMean}
 	return &scene.Scene{
-		Class: "TestAllocAccumulate", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestAllocAccumulate", About: "accumulators that no task makes, in scopes of their own", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{add, mean},
 			Orchestration: scene.Orchestration{Name: "AllocAccumulate", Run: func(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor) {

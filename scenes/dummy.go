@@ -44,7 +44,7 @@ func DummyTask() *scene.Scene {
 	write, copied := writeConst(0, "WRITE_CONST"), copyFirst(1, "COPY_FIRST")
 	config := scene.Config{Clusters: 8, AicpuThreads: 2}
 	return &scene.Scene{
-		Class: "TestDummyTask", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestDummyTask", About: "tasks that only order others: in a chain, as a barrier, in batches", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{write, copied},
 			Orchestration: scene.Orchestration{Run: func(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor) {

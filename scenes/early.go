@@ -19,7 +19,7 @@ func EarlyDispatchChain() *scene.Scene {
 		return 10_000
 	}}
 	return &scene.Scene{
-		Class: "TestEarlyDispatchChain", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestEarlyDispatchChain", About: "tasks that wait on their cores behind a gate", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{step},
 			Orchestration: scene.Orchestration{Name: "EarlyChain", Run: func(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor) {

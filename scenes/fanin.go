@@ -17,7 +17,7 @@ func FaninLookupPerf() *scene.Scene {
 	sum := &scene.Incore{FuncID: 1, Name: "SUM_LINES", Core: scene.AIC, Run: runSumLines}
 	all := fanIn{64, 64}
 	return &scene.Scene{
-		Class: "TestFaninLookupPerf", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestFaninLookupPerf", About: "64 × 64 dependencies, declared and found", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{write, sum},
 			Orchestration: scene.Orchestration{Run: func(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor) {

@@ -13,7 +13,7 @@ func ManualScope() *scene.Scene {
 	join := elementwise(2, "JOIN", func(in []float32, _ uint64) float32 { return in[0] + in[1] })
 	const n, rounds = 256, 3
 	return &scene.Scene{
-		Class: "TestManualScope", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestManualScope", About: "declared dependencies only", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{prepare, times, join},
 			Orchestration: scene.Orchestration{Name: "ManualScope", Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {

@@ -18,7 +18,7 @@ var (
 // exercises the pending slot of a core, and both queues of single cores at once.
 func BlockMatmul() *scene.Scene {
 	return &scene.Scene{
-		Class: "TestBlockMatmul", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestBlockMatmul", About: "matrix tiles that accumulate, then a vector epilogue; tasks wait behind others on a core", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores:       []*scene.Incore{matmulTile, epilogue},
 			Orchestration: scene.Orchestration{Name: "BlockMatmul", Run: orchestrateMatmul},

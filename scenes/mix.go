@@ -12,7 +12,7 @@ func SpmdMultiblockMix() *scene.Scene {
 	aiv0 := writeLines(1, "SPMD_MIX_AIV0", scene.AIV, 3, 1)
 	aiv1 := writeLines(2, "SPMD_MIX_AIV1", scene.AIV, 3, 2)
 	return &scene.Scene{
-		Class: "TestSpmdMultiblockMix", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestSpmdMultiblockMix", About: "more blocks than there are clusters", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores:       []*scene.Incore{aic, aiv0, aiv1},
 			Orchestration: scene.Orchestration{Run: chain(scene.Task{AIC: aic, AIV0: aiv0, AIV1: aiv1}, 3)},
@@ -31,7 +31,7 @@ func SpmdBasic() *scene.Scene {
 	aiv0 := writeLines(1, "SPMD_READ_AIV0", scene.AIV, 3, 1)
 	aiv1 := writeLines(2, "SPMD_READ_AIV1", scene.AIV, 3, 2)
 	return &scene.Scene{
-		Class: "TestSpmdBasic", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestSpmdBasic", About: "one task on a whole cluster", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores:       []*scene.Incore{aic, aiv0, aiv1},
 			Orchestration: scene.Orchestration{Run: chain(scene.Task{AIC: aic, AIV0: aiv0, AIV1: aiv1}, 3)},

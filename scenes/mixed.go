@@ -28,7 +28,7 @@ var (
 // each reads what one before it made.
 func MixedExample() *scene.Scene {
 	return &scene.Scene{
-		Class: "TestMixedExample", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestMixedExample", About: "tasks of all shapes in turn, alone and linked", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores:       []*scene.Incore{mixMatmul, mixAdd, mixMul, mixAddStandalone, mixMulStandalone},
 			Orchestration: scene.Orchestration{Run: orchestrateMixed},

@@ -31,7 +31,7 @@ func PagedAttention() *scene.Scene {
 	half := paged{requests: 50, blocks: 256, rows: 4, block: 4, dim: 4}
 	large := paged{requests: 100, blocks: 256, rows: 4, block: 4, dim: 4}
 	return &scene.Scene{
-		Class: "TestPagedAttention", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestPagedAttention", About: "four tasks a block of keys: long chains, as large as real ones", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores:       []*scene.Incore{qk, sf, pv, up},
 			Orchestration: scene.Orchestration{Name: "PagedAttn", Run: orchestratePaged},

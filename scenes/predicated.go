@@ -18,7 +18,7 @@ func PredicatedDispatch() *scene.Scene {
 	}}
 	config := scene.Config{Clusters: 8, AicpuThreads: 2}
 	return &scene.Scene{
-		Class: "TestPredicatedDispatch", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestPredicatedDispatch", About: "a task that runs, or is skipped", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{write, copied, clobber, gate},
 			Orchestration: scene.Orchestration{Run: func(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor) {

@@ -11,7 +11,7 @@ func TaskTimingSlots() *scene.Scene {
 	add := elementwise(0, "ADD_SCALAR", func(in []float32, scalar uint64) float32 { return in[0] + float32(scalar) })
 	first, last := scene.Slot(0), scene.Slot(15)
 	return &scene.Scene{
-		Class: "TestTaskTimingSlots", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestTaskTimingSlots", About: "the first and the last timing slot", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{add},
 			Orchestration: scene.Orchestration{Name: "TimingSlots", Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {

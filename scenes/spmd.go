@@ -70,7 +70,7 @@ func spmdGolden(lanes int) func(c *scene.Case, in []scene.Data) []scene.Data {
 func SpmdMultiblockAiv() *scene.Scene {
 	k := writeLines(0, "SPMD_WRITE_AIV", scene.AIV, 1, 0)
 	return &scene.Scene{
-		Class: "TestSpmdMultiblockAiv", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestSpmdMultiblockAiv", About: "more blocks than there are vector cores", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{Incores: []*scene.Incore{k}, Orchestration: scene.Orchestration{Run: chain(scene.Task{AIV0: k}, 1)}},
 		Cases: []scene.Case{
 			{Name: "Case1", Platforms: simulators, Config: eight, Params: spmd{lines: 1 + 16 + 17 + 72, blocks: []int{1, 16, 17, 72}}},

@@ -14,7 +14,7 @@ func SyncStartDrainPhases() *scene.Scene {
 	k := writeLines(0, "SPMD_WRITE_AIV", scene.AIV, 1, 0)
 	config := scene.Config{Clusters: 8, AicpuThreads: 4}
 	return &scene.Scene{
-		Class: "TestSyncStartDrainPhases", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestSyncStartDrainPhases", About: "blocks that start together, and drains to make room for them", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{Incores: []*scene.Incore{k}, Orchestration: scene.Orchestration{Run: func(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor) {
 			if c.Name == "global_aiv" {
 				chain(scene.Task{AIV0: k}, 1)(o, c, args)
@@ -56,7 +56,7 @@ func SpmdSyncStartEarlyDispatch() *scene.Scene {
 	aiv0 := writeLines(2, "SPMD_MIX_AIV0", scene.AIV, 3, 1)
 	aiv1 := writeLines(3, "SPMD_MIX_AIV1", scene.AIV, 3, 2)
 	return &scene.Scene{
-		Class: "TestSpmdSyncStartEarlyDispatch", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestSpmdSyncStartEarlyDispatch", About: "whole clusters that start together behind a task of many blocks", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{write, aic, aiv0, aiv1},
 			Orchestration: scene.Orchestration{Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {

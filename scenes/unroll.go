@@ -32,7 +32,7 @@ var (
 // Remainder has groups of 4, 4 and 3 blocks.
 func PagedAttentionUnroll() *scene.Scene {
 	return &scene.Scene{
-		Class: "TestPagedAttentionUnroll", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestPagedAttentionUnroll", About: "a task for a group of blocks, with a remainder", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores:       []*scene.Incore{groupQK, groupSF, groupPV, up},
 			Orchestration: scene.Orchestration{Run: orchestrateUnrolled},

@@ -10,7 +10,7 @@ func VectorExample() *scene.Scene {
 	addScalar := elementwise(1, "ADD_SCALAR", func(in []float32, scalar uint64) float32 { return in[0] + float32(scalar) })
 	mul := elementwise(2, "MUL", func(in []float32, _ uint64) float32 { return in[0] * in[1] })
 	return &scene.Scene{
-		Class: "TestVectorExample", Runtime: scene.TensormapAndRingbuffer,
+		Class: "TestVectorExample", About: "(a+b+1)·(a+b+2) + (a+b): scopes, and dependencies on what makes a tensor", Runtime: scene.TensormapAndRingbuffer,
 		Callable: scene.Callable{
 			Incores: []*scene.Incore{add, addScalar, mul},
 			Orchestration: scene.Orchestration{Name: "VectorExample", Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {

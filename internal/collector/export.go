@@ -71,7 +71,7 @@ func (c *Capture) Export(dir string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("cannot make the directory of %s: %w; choose another output prefix", RecordsFile, err)
 	}
-	var files outfile.Set
+	files := &outfile.Process
 	f, err := files.Create(place)
 	if err != nil {
 		return "", err

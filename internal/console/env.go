@@ -46,6 +46,9 @@ func (s *Stdout) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// Err is why nothing more is written, nil if all was.
+func (s *Stdout) Err() error { return s.err }
+
 // Standard stands for the standard input or output in the place of a file's name.
 const Standard = "-"
 

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"swimlane/internal/outfile"
 )
 
 // Main runs a program with the streams of this process, and ends the process
@@ -32,6 +34,7 @@ func Main(run func(ctx context.Context, e *Env) int) {
 		// The command may be waiting for a pipe, so nothing waits for it: all
 		// that must not stay behind are unfinished outputs.
 		e.Outputs.Abandon()
+		outfile.Process.Abandon()
 		if term.IsTerminal(int(os.Stderr.Fd())) {
 			fmt.Fprint(os.Stderr, "\r\x1b[K") // the rest of a progress bar
 		}

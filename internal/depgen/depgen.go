@@ -38,7 +38,7 @@ func Write(dir string, out *collector.DepGenOutcome) (Summary, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return Summary{}, fmt.Errorf("cannot make the directory of %s: %w: %w; choose another output prefix", FileName, ErrWrite, err)
 	}
-	var files outfile.Set
+	files := &outfile.Process
 	f, err := files.Create(path)
 	if err != nil {
 		return Summary{}, fmt.Errorf("no %s: %w: %w", FileName, ErrWrite, err)

@@ -33,6 +33,10 @@ type Set struct {
 	abandoned bool
 }
 
+// Process is the set of those who are given none. A program that is stopped abandons
+// it too.
+var Process Set
+
 // File is an output that is being written.
 type File struct {
 	file *os.File

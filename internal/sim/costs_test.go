@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,13 +35,17 @@ func TestEveryCostHasASource(t *testing.T) {
 
 func TestReadCosts(t *testing.T) {
 	base := sim.DefaultCosts(abi.A2A3)
-	got, err := base.ReadCosts(strings.NewReader(`{"sched.poll": {"ns": 55, "source": "board 7"}, "core.receive": {"ns": 0, "source": "none"}}`))
+	got, names, err := base.ReadCosts(strings.NewReader(`{"sched.poll": {"ns": 55, "source": "board 7"}, "core.receive": 0, "sched.loop": {"ns": 7}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !slices.Equal(names, []string{"core.receive", "sched.loop", "sched.poll"}) {
+		t.Errorf("%v were replaced", names)
+	}
 	want := base
 	want[sim.SchedPoll] = sim.Row{Ns: 55, Source: "board 7"}
-	want[sim.CoreReceive] = sim.Row{Source: "none"}
+	want[sim.CoreReceive] = sim.Row{Source: "given without a source"}
+	want[sim.SchedLoop] = sim.Row{Ns: 7, Source: "given without a source"}
 	if got != want {
 		t.Errorf("the costs are %v, want %v", got, want)
 	}
@@ -48,7 +53,7 @@ func TestReadCosts(t *testing.T) {
 	if err := got.WriteCosts(&text); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := sim.DefaultCosts(abi.A5).ReadCosts(&text); err != nil || again != got {
+	if again, _, err := sim.DefaultCosts(abi.A5).ReadCosts(&text); err != nil || again != got {
 		t.Errorf("what was written reads as %v (%v), want %v", again, err, got)
 	}
 }
@@ -62,11 +67,15 @@ func TestCostsRefused(t *testing.T) {
 		`{"sched.poll": {"ns": -1, "source": "x"}}`:         "sched.poll takes -1 ns",
 		`{"sched.poll": {"ns": 1e3, "source": "x"}}`:        "costs: ",
 		`{"sched.poll": {"ns": 1000000001, "source": "x"}}`: "expected 0 to 1000000000",
-		`{"sched.poll": {"ns": 1}}`:                         "sched.poll has no source",
+		`{"sched.poll": {"source": "x"}}`:                   `sched.poll is {"source": "x"}: expected a whole number of ns`,
+		`{"sched.poll": null}`:                              "sched.poll is null",
+		`{"sched.poll": "5"}`:                               `sched.poll is "5"`,
+		`{"sched.poll": 5.5}`:                               "sched.poll is 5.5",
+		`{"sched.poll": -5}`:                                "sched.poll takes -5 ns",
 		`{"sched.poll": {"us": 1, "source": "x"}}`:          "us",
 		`{} {}`: "more behind the object",
 	} {
-		got, err := base.ReadCosts(strings.NewReader(text))
+		got, _, err := base.ReadCosts(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 
 	"swimlane/internal/abi"
 	"swimlane/internal/producer"
@@ -97,7 +98,7 @@ func (t *Task) Form(clusters int) (Form, error) {
 			room = 2 * clusters
 		}
 		if f.Blocks > room {
-			return f, fmt.Errorf("a task of %d blocks that start together does not fit: expected at most %d on %d clusters", f.Blocks, room, clusters)
+			return f, fmt.Errorf("a task of %d blocks that start together does not fit: expected at most %d on %d clusters (%s)", f.Blocks, room, clusters, f.names())
 		}
 	}
 	if used == 0 && t.Wait > 0 {
@@ -107,6 +108,17 @@ func (t *Task) Form(clusters int) (Form, error) {
 		return f, fmt.Errorf("a task has the timing slot %d: expected 0 to %d", t.Slot-1, TimingSlots-1)
 	}
 	return f, nil
+}
+
+// names are those of the kernels.
+func (f *Form) names() string {
+	var names []string
+	for _, k := range f.Kernels {
+		if k != nil {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names, " + ")
 }
 
 // KernelIDs are the ids of kernels as a graph shows them, -1 for none.
