@@ -37,7 +37,7 @@ func newOrchestrator(r *runtime, out *producer.Thread) *Orchestrator {
 	return &Orchestrator{r: r, out: out}
 }
 
-func (o *Orchestrator) spend(k sim.Cost) { o.pass(stepOf[k], o.r.cost(k)) }
+func (o *Orchestrator) spend(k sim.Cost) { o.pass(stepOf[k], o.r.Cost(k)) }
 
 // pass lets time pass for a step of a submit.
 func (o *Orchestrator) pass(s Step, d sim.Time) {
@@ -54,20 +54,20 @@ func (o *Orchestrator) run(orchestrate func(*Orchestrator)) {
 	o.tasks = tasks
 	for _, p := range preparations {
 		start := o.thread.Now()
-		o.thread.Advance(r.cost(p.cost))
-		r.report.Phases[p.phase] = Span{start, o.thread.Now(), true}
+		o.thread.Advance(r.Cost(p.cost))
+		r.report.Phases[p.phase] = Span{Start: start, End: o.thread.Now(), Set: true}
 	}
 	if r.DepGen != nil {
 		r.DepGen.Announce(r.Threads - 1)
 	}
 	start := o.thread.Now()
 	o.Scope(func() { orchestrate(o) })
-	r.report.Phases[Orch] = Span{start, o.thread.Now(), true}
+	r.report.Phases[Orch] = Span{Start: start, End: o.thread.Now(), Set: true}
 	if err := o.flush(); err != nil {
 		o.thread.Fail(err)
 	}
 	r.orchestrated = true
-	r.changed(o.thread.Now())
+	r.Changed(o.thread.Now())
 }
 
 // flush hands over the records that the host does not have yet.
@@ -75,16 +75,7 @@ func (o *Orchestrator) flush() error {
 	o.flushed = true
 	o.out.FlushOrch()
 	o.r.DepGen.Flush()
-	return o.publishCores()
-}
-
-// publishCores tells the host which thread drives each core.
-func (o *Orchestrator) publishCores() error {
-	threads := make([]int8, len(o.r.Chip.Cores))
-	for i, c := range o.r.Chip.Cores {
-		threads[i] = int8(c.Cluster % len(o.r.scheds))
-	}
-	return o.r.Device.PublishCores(threads)
+	return o.r.PublishCores(o.r.Device)
 }
 
 // live tells whether the tensor map takes a producer for live. It learns of those
@@ -150,19 +141,19 @@ func (o *Orchestrator) begin(t *task, args []Arg) {
 		addr, ok = r.heap.take(size)
 		return ok
 	}, r.index, size)
-	t.id = abi.TaskID(uint32(r.index), r.next)
+	t.ID = abi.TaskID(uint32(r.index), r.next)
 	r.next++
 	t.heapEnd = r.heap.tail
 	r.tasks = append(r.tasks, t)
 	t.refs = 1 // of the scope
 	s := &o.scopes[len(o.scopes)-1]
 	s.tasks = append(s.tasks, t)
-	t.args = make([]abi.Tensor, len(args))
+	t.Args = make([]abi.Tensor, len(args))
 	for i := range args {
-		t.args[i] = args[i].Tensor
+		t.Args[i] = args[i].Tensor
 		if args[i].Type == abi.ArgOutput {
 			o.spend(sim.OrchAlloc)
-			t.args[i].BufferAddr, t.args[i].OwnerTaskID = addr, t.id
+			t.Args[i].BufferAddr, t.Args[i].OwnerTaskID = addr, t.ID
 			addr += align(args[i].Tensor.BufferSize)
 		}
 	}
@@ -187,7 +178,7 @@ func (o *Orchestrator) await(format string, room func() bool, args ...any) {
 // Submit submits a task. Its outputs are arguments of the task that it returns.
 func (o *Orchestrator) Submit(spec *Task) Submitted {
 	start := o.thread.Now()
-	t, err := newTask(spec, o.r.Chip.Clusters())
+	t, err := newTask(spec, o.r.Config.Chip.Clusters())
 	if err != nil {
 		o.thread.Fail(err)
 	}
@@ -195,21 +186,21 @@ func (o *Orchestrator) Submit(spec *Task) Submitted {
 	o.begin(t, spec.Args)
 	s := &o.submit
 	*s = producer.Submit{
-		TaskID: t.id, ManualScope: o.scopes[len(o.scopes)-1].manual, Args: s.Args[:0], EarlyDispatch: spec.Early, Deps: spec.Deps, KernelIDs: sim.KernelIDs(t.kernels), BlockNum: int32(t.blocks),
+		TaskID: t.ID, ManualScope: o.scopes[len(o.scopes)-1].manual, Args: s.Args[:0], EarlyDispatch: spec.Early, Deps: spec.Deps, KernelIDs: sim.KernelIDs(t.Kernels), BlockNum: int32(t.Blocks),
 	}
 	for i := range spec.Args {
 		o.spend(sim.OrchArg)
-		s.Args = append(s.Args, producer.Arg{Type: spec.Args[i].Type, Tensor: t.args[i]})
+		s.Args = append(s.Args, producer.Arg{Type: spec.Args[i].Type, Tensor: t.Args[i]})
 	}
 	if o.r.DepGen != nil {
 		o.r.DepGen.Submit(s)
-		o.pass(StepProfile, o.r.cost(sim.DepGenSubmit)+sim.Time(len(s.Args))*o.r.cost(sim.DepGenArg))
+		o.pass(StepProfile, o.r.Cost(sim.DepGenSubmit)+sim.Time(len(s.Args))*o.r.Cost(sim.DepGenArg))
 	}
 	o.r.submitted++
 	o.r.report.Tasks++
 	o.wire(t, s)
-	o.record(start, t.id)
-	return Submitted{ID: t.id, Args: t.args}
+	o.record(start, t.ID)
+	return Submitted{ID: t.ID, Args: t.Args}
 }
 
 // Submitted is a task after its submit.
@@ -223,7 +214,7 @@ func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 	o.alive[t.ring.index] = t.ring.alive()
 	deps := o.tasks.Resolve(s, func(*fanin.Row) { o.spend(sim.OrchEntry) })
 	o.register(s)
-	t.fanin, t.early.open = 1, 1 // until the task is wired
+	t.Hold()
 	for _, d := range deps {
 		p := o.find(d.Producer)
 		if p == nil || p == t {
@@ -242,25 +233,17 @@ func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 			t.retained = append(t.retained, p)
 		}
 		if p.state == pending && d.Kind&abi.DepWait != 0 {
-			t.fanin++
-			p.consumers = append(p.consumers, t)
-			if !p.opens() {
-				t.early.open++
-			}
+			t.WaitFor(&p.Task)
 		}
 	}
-	t.early.open--
-	if t.fanin > 1 {
-		t.fanin--
-		o.r.candidate(t, o.thread.Now())
+	if !o.r.Wired(&t.Task, o.thread.Now()) {
 		return
 	}
 	o.spend(sim.SchedPush)
-	t.fanin = 0
-	q := o.r.destination(t)
-	o.await("a ready queue is full: it holds %d tasks", func() bool { return q.len() < o.r.Limits.Ready }, o.r.Limits.Ready)
-	q.push(t)
-	o.r.changed(o.thread.Now())
+	q := o.r.Destination(&t.Task)
+	o.await("a ready queue is full: it holds %d tasks", func() bool { return q.Len() < o.r.Limits.Ready }, o.r.Limits.Ready)
+	q.Push(&t.Task)
+	o.r.Changed(o.thread.Now())
 }
 
 // register makes a task a producer in the tensor map. While that is full it looks
@@ -286,7 +269,7 @@ func (o *Orchestrator) register(s *producer.Submit) {
 func (o *Orchestrator) takeEdge(t *task) {
 	limit := o.r.Limits.DepPool
 	if t.edges >= limit {
-		o.thread.Fail(fmt.Errorf("task %#x waits for more than %d producers: expected at most so many, the dependency pool of its ring", t.id, limit))
+		o.thread.Fail(fmt.Errorf("task %#x waits for more than %d producers: expected at most so many, the dependency pool of its ring", t.ID, limit))
 	}
 	o.await("the dependency pool of ring %d is full: it holds %d edges", func() bool { return t.ring.edges < limit }, t.ring.index, limit)
 	t.ring.edges++
@@ -304,15 +287,15 @@ func (o *Orchestrator) Alloc(tensors ...abi.Tensor) Submitted {
 	}
 	t := &task{state: completed}
 	o.begin(t, args)
-	o.record(start, t.id)
-	return Submitted{ID: t.id, Args: t.args}
+	o.record(start, t.ID)
+	return Submitted{ID: t.ID, Args: t.Args}
 }
 
 // record ends a submit or an alloc.
 func (o *Orchestrator) record(start sim.Time, id uint64) {
 	o.r.report.Submits++
-	if o.r.level >= abi.OrchPhases {
-		chip := o.r.Chip
+	if o.r.Level >= abi.OrchPhases {
+		chip := o.r.Config.Chip
 		o.out.OrchPhase(&abi.OrchPhase{StartTime: chip.Counter(start), EndTime: chip.Counter(o.thread.Now()), TaskID: id, SubmitIdx: o.index})
 		o.spend(sim.OrchRecord)
 	}

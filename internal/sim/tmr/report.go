@@ -27,7 +27,7 @@ var preparations = []struct {
 
 func (o *Orchestrator) preparation() (d sim.Time) {
 	for _, p := range preparations {
-		d += o.r.cost(p.cost)
+		d += o.r.Cost(p.cost)
 	}
 	return d
 }
@@ -73,11 +73,7 @@ func (t *Total) add(d sim.Time) {
 
 // flush hands over what threads have recorded that did not come to their end.
 func (r *runtime) flush() {
-	for _, s := range r.scheds {
-		if !s.flushed {
-			s.flush()
-		}
-	}
+	r.Flush()
 	if !r.orch.flushed {
 		_ = r.orch.flush() // the run has failed already
 	}

@@ -1,12 +1,12 @@
 package tmr
 
 import (
-	"errors"
 	"fmt"
 
 	"swimlane/internal/abi"
 	"swimlane/internal/producer"
 	"swimlane/internal/sim"
+	"swimlane/internal/sim/aicpu"
 )
 
 // Config is a run of the runtime on a chip.
@@ -31,34 +31,20 @@ type Config struct {
 
 // Report is what a run tells beside its records.
 type Report struct {
-	Submits, Tasks int      // submitted, allocs included; of these, tasks
-	Start, End     sim.Time // from the launch of the schedulers to the end of the last one
-	Wall           Span     // all that the device did for the run
-	Phases         [phases]Span
-	Steps          [steps]Total // of the orchestrator
-	Slots          [TimingSlots]Span
+	aicpu.Report
+	Phases [phases]Span
+	Steps  [steps]Total // of the orchestrator
 }
 
-// Span is a stretch of time: of a timing slot from the first dispatch to the last
-// finish. Not Set: it did not begin.
-type Span struct {
-	Start, End sim.Time
-	Set        bool
-}
+// Span is a stretch of time.
+type Span = aicpu.Span
 
 // runtime is what the threads share.
 type runtime struct {
+	aicpu.Runtime
 	Config
-	level  abi.Level
-	engine sim.Engine
 	scheds []*scheduler
 	orch   *Orchestrator
-	ready  [passes][abi.QueueShapes]queue
-	dummy  queue
-	early  [passes][abi.QueueShapes]queue // may be placed before they are ready
-	offers uint32                         // to early so far
-	async  []*task                        // their kernels have finished, and something else has not
-	drain  *drain
 	rings  [Rings]ring
 
 	submitted, completed int
@@ -76,118 +62,45 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 		c.RingHeap = ringHeap
 	}
 	c.Limits.fill()
-	r := &runtime{Config: c, level: c.Device.Level()}
+	r := &runtime{Config: c, Runtime: aicpu.Runtime{Chip: c.Chip, Space: c.Space, Level: c.Device.Level(), Spin: c.spin}}
+	r.Runtime.Report, r.Finish = &r.report.Report, r.finish
+	r.Done = func() bool { return r.orchestrated && r.completed >= r.submitted }
+	r.Popped = func(now sim.Time) { r.orch.thread.Wake(now) }
 	for i := range r.rings {
 		r.rings[i] = ring{index: i, heap: heap{base: c.Heap + uint64(i)*c.RingHeap, size: c.RingHeap}}
 	}
-	if err := r.attach(); err != nil {
+	if err := r.Attach(c.Device, c.Threads-1, 1); err != nil {
 		return nil, err
 	}
-	begun := sim.Boot + r.cost(sim.Preamble)
+	if c.Device != nil {
+		c.Device.AnnounceOrchestrator(c.Threads - 1)
+	}
+	begun := sim.Boot + r.Cost(sim.Preamble)
 	r.orch = newOrchestrator(r, c.Device.Thread(c.Threads-1))
-	start := begun + r.orch.preparation()
 	for i := range c.Threads - 1 {
-		s := &scheduler{r: r, index: i, out: c.Device.Thread(i)}
-		for k := i; k < c.Chip.Clusters(); k += c.Threads - 1 {
-			s.adopt(k)
-		}
-		r.scheds = append(r.scheds, s)
+		r.scheds = append(r.scheds, &scheduler{Scheduler: r.Add(c.Device.Thread(i), i, c.Threads-1), r: r})
 	}
-	for i, s := range r.scheds {
-		s.thread = r.engine.Start(fmt.Sprintf("scheduler %d", i), start, s.run)
-	}
-	r.orch.thread = r.engine.Start("orchestrator", begun, func(*sim.Thread) { r.orch.run(orchestrate) })
-	r.report.Start = start
-	if err := r.engine.Run(); err != nil {
+	r.Launch(begun+r.orch.preparation(), func(s *aicpu.Scheduler) { r.scheds[s.Index].run() })
+	r.orch.thread = r.Engine.Start("orchestrator", begun, func(*sim.Thread) { r.orch.run(orchestrate) })
+	if err := r.Engine.Run(); err != nil {
 		r.flush()
 		return nil, err
 	}
-	r.finish(begun)
+	r.end(begun)
 	return &r.report, nil
 }
 
-// finish fills in what is known only when all threads have ended.
-func (r *runtime) finish(begun sim.Time) {
+// end fills in what is known only when all threads have ended.
+func (r *runtime) end(begun sim.Time) {
 	p := &r.report
-	for _, s := range r.scheds {
-		p.End = max(p.End, s.thread.Now())
-	}
+	p.End = r.Ended()
 	post := max(p.End, r.orch.thread.Now()) // the last thing, by whoever is last
-	end := post + r.cost(sim.PostOrch)
-	p.Wall = Span{sim.Boot, end, true}
-	p.Phases[Preamble] = Span{sim.Boot, begun, true}
-	p.Phases[GraphBuild] = Span{begun, post, true}
-	p.Phases[PostOrch] = Span{post, end, true}
-	p.Phases[Sched] = Span{p.Start, p.End, true}
-}
-
-// attach begins the records of the cores and of the phases.
-func (r *runtime) attach() error {
-	for i, c := range r.Chip.Cores {
-		c.Reset()
-		c.Record(r.Device.Core(i))
-	}
-	if r.Device == nil {
-		return nil
-	}
-	if err := errors.Join(r.Device.Startup(), r.Device.InitPhases(r.Threads-1, 1)); err != nil {
-		return err
-	}
-	r.Device.AnnounceOrchestrator(r.Threads - 1)
-	return nil
-}
-
-func (r *runtime) cost(k sim.Cost) sim.Time { return r.Chip.Costs[k].Ns }
-
-// destination is the queue of a task whose producers have completed: that of
-// dummies if it has no kernels, or its predicate says no at this moment.
-func (r *runtime) destination(t *task) *queue {
-	if t.shape == shapeDummy || t.spec.Predicate != nil && !t.spec.Predicate() {
-		return &r.dummy
-	}
-	return &r.ready[t.pass()][t.shape]
-}
-
-// route puts a task whose producers have completed into its queue.
-func (r *runtime) route(t *task, now sim.Time) {
-	r.destination(t).push(t)
-	r.changed(now)
-}
-
-// candidate offers a task whose producers are all finished or on cores for early
-// dispatch.
-func (r *runtime) candidate(t *task, now sim.Time) {
-	if t.fanin == 0 || t.early.barred || t.early.open > 0 || t.early.queued {
-		return
-	}
-	t.early.queued = true
-	q := &r.early[t.pass()][t.shape]
-	q.push(t)
-	r.offers++
-	r.changed(now)
-	// Those that became ready meanwhile are looked at only when nothing is ready.
-	if q.len() >= 2*q.kept+64 {
-		q.keep((*task).waits)
-	}
-}
-
-// published tells the consumers of a task that all of it is on cores.
-func (r *runtime) published(t *task, now sim.Time) {
-	if !t.opens() {
-		return
-	}
-	for _, c := range t.consumers {
-		c.early.open--
-		r.candidate(c, now)
-	}
-}
-
-// depths are the lengths of the shared queues, by shape.
-func (r *runtime) depths() (d [abi.QueueShapes]int16) {
-	for i := range d {
-		d[i] = int16(min(r.ready[syncPass][i].len()+r.ready[normalPass][i].len(), 32767))
-	}
-	return d
+	end := post + r.Cost(sim.PostOrch)
+	p.Wall = Span{Start: sim.Boot, End: end, Set: true}
+	p.Phases[Preamble] = Span{Start: sim.Boot, End: begun, Set: true}
+	p.Phases[GraphBuild] = Span{Start: begun, End: post, Set: true}
+	p.Phases[PostOrch] = Span{Start: post, End: end, Set: true}
+	p.Phases[Sched] = Span{Start: p.Start, End: p.End, Set: true}
 }
 
 // release drops a reference to a task, and consumes it when it was the last.
@@ -202,26 +115,9 @@ func (r *runtime) consume(t *task, now sim.Time) {
 		return
 	}
 	t.state = consumed
-	t.args, t.consumers = nil, nil
+	t.Args, t.Consumers = nil, nil
 	if t.ring.retire() {
 		r.retired = now
 	}
 	r.orch.thread.Wake(now) // also for an entry of the tensor map that is free now
-}
-
-// dispatched notes that a task with a timing slot was dispatched.
-func (r *Report) dispatched(slot int, at sim.Time) {
-	if slot == 0 {
-		return
-	}
-	if s := &r.Slots[slot-1]; !s.Set || at < s.Start {
-		s.Start, s.Set = at, true
-	}
-}
-
-// finished notes that it was seen to finish.
-func (r *Report) finished(slot int, at sim.Time) {
-	if slot != 0 {
-		r.Slots[slot-1].End = max(r.Slots[slot-1].End, at)
-	}
 }

@@ -1,4 +1,4 @@
-package tmr
+package aicpu
 
 import (
 	"swimlane/internal/abi"
@@ -8,7 +8,7 @@ import (
 // drain makes all schedulers place a task together whose blocks must start
 // together and did not fit into one thread's cores (spec/collector.md §12.6).
 type drain struct {
-	task  *task
+	task  *Task
 	round *round
 	left  int // threads that have staged their share
 }
@@ -23,20 +23,21 @@ type round struct {
 }
 
 // ask asks all threads to place a task. Not ok: a drain is under way.
-func (s *scheduler) ask(t *task) bool {
+func (s *Scheduler) ask(t *Task) bool {
 	if s.r.drain != nil {
 		return false
 	}
 	s.r.drain = &drain{task: t, round: &round{}}
-	s.r.changed(s.now())
+	s.r.Changed(s.Now())
 	return true
 }
 
-// takePart is a thread's part in a drain: it waits for all others, and when there
+// TakePart is a thread's part in a drain: it waits for all others, and when there
 // is room places as many blocks as it can, and waits until all have done so.
-func (s *scheduler) takePart(d *drain) {
-	start, blocks := s.now(), 0
-	s.spend(sim.SchedDrain)
+func (s *Scheduler) TakePart() {
+	d := s.r.drain
+	start, blocks := s.Now(), 0
+	s.Spend(sim.SchedDrain)
 	this := d.round
 	if this.acks++; this.acks == len(s.r.scheds) {
 		s.decide(d)
@@ -47,22 +48,22 @@ func (s *scheduler) takePart(d *drain) {
 	if !this.fits {
 		return
 	}
-	for t := d.task; t.next < t.blocks; {
-		free := s.places(t.shape, t.lanes, false, t.blocks-t.next)
+	for t := d.task; t.next < t.Blocks; {
+		free := s.places(t.Shape, t.Lanes, false, t.Blocks-t.next)
 		if len(free) == 0 {
 			break
 		}
 		first := t.next
 		t.next += len(free)
-		begin := s.now()
+		begin := s.Now()
 		var batch []prepared
 		for i, p := range free {
 			batch = s.prepare(batch, t, first+i, p)
 		}
 		at := s.stamp()
-		s.phase(&abi.SchedPhase{Kind: abi.DrainPrepare, TasksProcessed: uint32(len(batch))}, begin, at)
+		s.Phase(&abi.SchedPhase{Kind: abi.DrainPrepare, TasksProcessed: uint32(len(batch))}, begin, at)
 		n := s.publish(batch, &at)
-		s.phase(&abi.SchedPhase{Kind: abi.DrainPublish, TasksProcessed: uint32(n)}, at, s.now())
+		s.Phase(&abi.SchedPhase{Kind: abi.DrainPublish, TasksProcessed: uint32(n)}, at, s.Now())
 		blocks += len(free)
 	}
 	if d.left++; d.left == len(s.r.scheds) {
@@ -72,26 +73,25 @@ func (s *scheduler) takePart(d *drain) {
 	for s.r.drain == d {
 		s.thread.Sleep(sim.Never)
 	}
-	s.t0p = s.now()
-	s.phase(&abi.SchedPhase{Kind: abi.Drain, TasksProcessed: uint32(blocks)}, start, s.t0p)
+	s.Step(&abi.SchedPhase{Kind: abi.Drain, TasksProcessed: uint32(blocks)}, start)
 }
 
 // wakeAll ends the waits of a drain.
-func (s *scheduler) wakeAll() {
+func (s *Scheduler) wakeAll() {
 	for _, other := range s.r.scheds {
-		other.thread.Wake(s.now())
+		other.thread.Wake(s.Now())
 	}
-	s.r.changed(s.now())
+	s.r.Changed(s.Now())
 }
 
 // decide ends a round.
-func (s *scheduler) decide(d *drain) {
+func (s *Scheduler) decide(d *drain) {
 	room := 0
 	for _, other := range s.r.scheds {
-		room += other.idlePlaces(d.task.shape, d.task.lanes)
+		room += other.idlePlaces(d.task.Shape, d.task.Lanes)
 	}
 	this := d.round
-	this.decided, this.fits = true, room >= d.task.blocks
+	this.decided, this.fits = true, room >= d.task.Blocks
 	if !this.fits {
 		d.round = &round{}
 	}

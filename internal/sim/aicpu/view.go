@@ -1,4 +1,4 @@
-package tmr
+package aicpu
 
 import (
 	"swimlane/internal/abi"
@@ -15,22 +15,30 @@ type view struct {
 	others                    [passes][abi.QueueShapes]bool // have idle cores for the first task
 	early                     [passes][abi.QueueShapes]bool // there are candidates
 	offers                    uint32                        // of candidates so far
+	asyncs                    uint32                        // that something outside the cores was waited for, so far
+	more                      uint32                        // of the runtime
 	rings                     uint32                        // for its cores so far
 }
 
 // view is what a thread would see now.
-func (r *runtime) view(s *scheduler) (v view) {
-	v.done = r.orchestrated && r.completed >= r.submitted
+func (r *Runtime) view(s *Scheduler) (v view) {
+	v.done = r.Done()
+	if s.More != nil {
+		v.more = s.More()
+	}
 	v.drain = r.drain != nil
-	v.async = len(r.async) > 0
-	v.dummy = r.dummy.len() > 0
+	v.async, v.asyncs = len(r.async) > 0, r.asyncs
+	v.dummy = r.dummy.Len() > 0
+	if len(s.clusters) == 0 {
+		return v // it has no places for tasks
+	}
 	for p := range r.ready {
 		for shape := range v.ready[p] {
-			v.ready[p][shape] = r.ready[p][shape].len() > 0
+			v.ready[p][shape] = r.ready[p][shape].Len() > 0
 			v.early[p][shape] = r.early[p][shape].alive()
 		}
 		if first := r.ready[p][abi.ShapeMIX].first(); first != nil {
-			v.mix[p] = first.lanes
+			v.mix[p] = first.Lanes
 		}
 		for shape := range v.others[p] {
 			if p > 0 && shape != abi.ShapeMIX {
@@ -44,10 +52,10 @@ func (r *runtime) view(s *scheduler) (v view) {
 	return v
 }
 
-// changed is called after every change of what views are made of. Sleepers whose
+// Changed is called after every change of what views are made of. Sleepers whose
 // view it changes wake up.
-func (r *runtime) changed(now sim.Time) {
-	for _, s := range r.scheds {
+func (r *Runtime) Changed(now sim.Time) {
+	for _, s := range r.all {
 		if !s.asleep {
 			s.disturbed = true
 		} else if r.view(s) != s.seen {
@@ -56,91 +64,92 @@ func (r *runtime) changed(now sim.Time) {
 	}
 }
 
-// blind tells whether a thread that slept is still before the moment that woke it,
+// Blind tells whether a thread that slept is still before the moment that woke it,
 // and so sees what it saw when it fell asleep.
-func (s *scheduler) blind() bool { return s.thread.Before(s.woken) }
+func (s *Scheduler) Blind() bool { return s.thread.Before(s.woken) }
 
-func (s *scheduler) finished() bool {
-	if s.blind() {
+func (s *Scheduler) finished() bool {
+	if s.Blind() {
 		return s.seen.done
 	}
-	return s.r.orchestrated && s.r.completed >= s.r.submitted
+	return s.r.Done()
 }
 
-// called tells whether a drain waits for this thread.
-func (s *scheduler) called() bool {
-	if s.blind() {
+// Called tells whether a drain waits for this thread.
+func (s *Scheduler) Called() bool {
+	if s.Blind() {
 		return s.seen.drain
 	}
 	return s.r.drain != nil
 }
 
-// outstanding tells whether something beside the cores is waited for.
-func (s *scheduler) outstanding() bool {
-	if s.blind() {
+// Outstanding tells whether something beside the cores is waited for.
+func (s *Scheduler) Outstanding() bool {
+	if s.Blind() {
 		return s.seen.async
 	}
 	return len(s.r.async) > 0
 }
 
-func (s *scheduler) dummiesReady() bool {
-	if s.blind() {
+// DummiesReady tells whether there are tasks that run on no core.
+func (s *Scheduler) DummiesReady() bool {
+	if s.Blind() {
 		return s.seen.dummy
 	}
-	return s.r.dummy.len() > 0
+	return s.r.dummy.Len() > 0
 }
 
 // work tells whether a ready queue holds tasks.
-func (s *scheduler) work(pass, shape int) bool {
-	if s.blind() {
+func (s *Scheduler) work(pass, shape int) bool {
+	if s.Blind() {
 		return s.seen.ready[pass][shape]
 	}
-	return s.r.ready[pass][shape].len() > 0
+	return s.r.ready[pass][shape].Len() > 0
 }
 
 // uses are the lanes of the first task of a ready queue, if that decides where it
 // goes.
-func (s *scheduler) uses(pass, shape int) lanes {
+func (s *Scheduler) uses(pass, shape int) lanes {
 	if shape != abi.ShapeMIX {
 		return 0
 	}
-	if s.blind() {
+	if s.Blind() {
 		return s.seen.mix[pass]
 	}
 	if first := s.r.ready[pass][shape].first(); first != nil {
-		return first.lanes
+		return first.Lanes
 	}
 	return 0
 }
 
 // othersIdle tells whether another thread has idle cores for the first task of a
 // ready queue.
-func (s *scheduler) othersIdle(pass, shape int) bool {
-	if s.blind() {
+func (s *Scheduler) othersIdle(pass, shape int) bool {
+	if s.Blind() {
 		return s.seen.others[pass][shape]
 	}
 	return s.r.othersIdle(s, shape, s.uses(pass, shape))
 }
 
 // offered tells whether there are candidates for early dispatch.
-func (s *scheduler) offered(pass, shape int) bool {
-	if s.blind() {
+func (s *Scheduler) offered(pass, shape int) bool {
+	if s.Blind() {
 		return s.seen.early[pass][shape]
 	}
 	return s.r.early[pass][shape].alive()
 }
 
 // gated tells whether a subtask waits for its doorbell.
-func (s *scheduler) gated(o *sub) bool { return o.gated && (!o.rung || s.thread.Before(o.bell)) }
+func (s *Scheduler) gated(o *sub) bool { return o.gated && (!o.rung || s.thread.Before(o.bell)) }
 
 // idle lets iterations pass that are like the one that began at a time: nothing has
 // changed in it, and so nothing will until another thread changes what this one
 // sees, or a core's COND changes. The thread goes on at the beginning of the
 // iteration in which that happens, as if it had never slept.
-func (s *scheduler) idle(began sim.Time, misses uint32) {
-	from := s.now()
+func (s *Scheduler) idle(began sim.Time, misses uint32) {
+	from := s.Now()
 	period := from - began
-	if s.disturbed || s.r.spin {
+	if s.disturbed || s.r.Spin {
 		return
 	}
 	next := sim.Never
@@ -151,16 +160,22 @@ func (s *scheduler) idle(began sim.Time, misses uint32) {
 			}
 		}
 	}
+	if s.Next != nil {
+		next = min(next, s.Next())
+	}
 	if next <= from {
 		return
 	}
 	s.seen, s.asleep = s.r.view(s), true
 	s.woken = s.thread.Sleep(next)
 	s.asleep = false
-	if s.now() == from {
+	if s.Now() == from {
 		return
 	}
-	skipped := (s.now() - from - 1) / period // what happens at the end of an iteration is seen in it
+	skipped := (s.Now() - from - 1) / period // what happens at the end of an iteration is seen in it
+	if s.Skipped != nil && skipped > 0 {
+		s.Skipped(int64(skipped), period)
+	}
 	s.thread.Rewind(from + skipped*period)
 	s.iter += uint32(skipped)
 	s.misses += uint32(skipped) * misses

@@ -1,4 +1,4 @@
-package tmr
+package aicpu
 
 // Passes over the ready queues (spec/collector.md §12.6).
 const (
@@ -8,26 +8,28 @@ const (
 )
 
 // pass is in which a task is dispatched.
-func (t *task) pass() int {
+func (t *Task) pass() int {
 	if t.sync() {
 		return syncPass
 	}
 	return normalPass
 }
 
-// queue holds tasks in the order in which they came.
-type queue struct {
-	tasks []*task
+// Queue holds tasks in the order in which they came.
+type Queue struct {
+	tasks []*Task
 	head  int
 	kept  int // by keep, the last time
 }
 
-func (q *queue) len() int { return len(q.tasks) - q.head }
+// Len is how many there are.
+func (q *Queue) Len() int { return len(q.tasks) - q.head }
 
-func (q *queue) push(t *task) { q.tasks = append(q.tasks, t) }
+// Push puts a task behind the others.
+func (q *Queue) Push(t *Task) { q.tasks = append(q.tasks, t) }
 
 // keep drops all candidates but those that a test names.
-func (q *queue) keep(test func(*task) bool) {
+func (q *Queue) keep(test func(*Task) bool) {
 	n := 0
 	for _, t := range q.tasks[q.head:] {
 		if test(t) {
@@ -42,16 +44,16 @@ func (q *queue) keep(test func(*task) bool) {
 }
 
 // first is the first task, nil if there is none.
-func (q *queue) first() *task {
-	if q.len() == 0 {
+func (q *Queue) first() *Task {
+	if q.Len() == 0 {
 		return nil
 	}
 	return q.tasks[q.head]
 }
 
-// pop takes the first task, nil if there is none.
-func (q *queue) pop() *task {
-	if q.len() == 0 {
+// Pop takes the first task, nil if there is none.
+func (q *Queue) Pop() *Task {
+	if q.Len() == 0 {
 		return nil
 	}
 	t := q.tasks[q.head]
@@ -66,28 +68,25 @@ func (q *queue) pop() *task {
 	return t
 }
 
-// waits tells whether a candidate for early dispatch still is one.
-func (t *task) waits() bool { return t.fanin > 0 && t.next < t.blocks }
-
 // alive tells whether there are candidates. Those at the front that are none any
 // more are dropped.
-func (q *queue) alive() bool {
+func (q *Queue) alive() bool {
 	for {
 		t := q.first()
 		if t == nil || t.waits() {
 			return t != nil
 		}
-		q.pop().early.queued = false
+		q.Pop().early.queued = false
 	}
 }
 
 // take takes the first candidate that a test likes, nil if there is none.
-func (q *queue) take(test func(*task) bool) *task {
+func (q *Queue) take(test func(*Task) bool) *Task {
 	for i, t := range q.tasks[q.head:] {
 		if t.waits() && test(t) {
 			copy(q.tasks[q.head+1:], q.tasks[q.head:q.head+i])
 			q.tasks[q.head] = t
-			return q.pop()
+			return q.Pop()
 		}
 	}
 	return nil

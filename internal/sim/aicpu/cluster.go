@@ -1,4 +1,4 @@
-package tmr
+package aicpu
 
 import (
 	"math/bits"
@@ -25,7 +25,7 @@ type cluster struct {
 // slots are the two tasks that a core may have (spec/collector.md §12.4).
 type slots struct {
 	core     *sim.Core
-	owner    *scheduler
+	owner    *Scheduler
 	in       *cluster
 	lane     lanes // of its cluster
 	running  sub   // the one that the core has or will have first
@@ -37,7 +37,7 @@ type slots struct {
 
 // sub is a subtask on a core; without a task there is none.
 type sub struct {
-	task       *task
+	task       *Task
 	block      int
 	lane       int
 	token      uint32
@@ -84,7 +84,7 @@ func (c *cluster) mixed(uses lanes, behind bool) bool {
 
 // idlePlaces is how many blocks of a shape the idle cores of a thread can take; of
 // a MIX task that uses some lanes, or of any.
-func (s *scheduler) idlePlaces(shape int, uses lanes) (n int) {
+func (s *Scheduler) idlePlaces(shape int, uses lanes) (n int) {
 	for _, c := range s.clusters {
 		switch shape {
 		case abi.ShapeMIX:
@@ -101,7 +101,7 @@ func (s *scheduler) idlePlaces(shape int, uses lanes) (n int) {
 }
 
 // othersIdle tells whether another thread has idle cores for a block.
-func (r *runtime) othersIdle(s *scheduler, shape int, uses lanes) bool {
+func (r *Runtime) othersIdle(s *Scheduler, shape int, uses lanes) bool {
 	for _, other := range r.scheds {
 		if other != s && other.idlePlaces(shape, uses) > 0 {
 			return true
@@ -118,7 +118,7 @@ type place struct {
 
 // places are up to n places for blocks of a shape: idle cores, or those behind
 // running tasks. They are good until the next call.
-func (s *scheduler) places(shape int, uses lanes, behind bool, n int) []place {
+func (s *Scheduler) places(shape int, uses lanes, behind bool, n int) []place {
 	out := s.room[:0]
 	for _, c := range s.clusters {
 		if len(out) >= n {

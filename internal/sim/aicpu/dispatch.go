@@ -1,4 +1,4 @@
-package tmr
+package aicpu
 
 import (
 	"swimlane/internal/abi"
@@ -11,9 +11,9 @@ type prepared struct {
 	sub  sub
 }
 
-// dispatch gives cores what is ready, and tells how many subtasks that was
+// Dispatch gives cores what is ready, and tells how many subtasks that was
 // (spec/collector.md §12.6).
-func (s *scheduler) dispatch() (n int) {
+func (s *Scheduler) Dispatch() (n int) {
 	for pass := range passes {
 		n += s.inOrder(func(shape int, behind bool) int { return s.fill(pass, shape, behind) },
 			func(shape int) bool { return s.work(pass, shape) },
@@ -23,7 +23,7 @@ func (s *scheduler) dispatch() (n int) {
 		}
 	}
 	if n > 0 {
-		s.dispatchRecord(s.t0p, s.now(), n, s.sample())
+		s.dispatchRecord(s.t0p, s.Now(), n, s.Sample())
 	}
 	return n
 }
@@ -31,7 +31,7 @@ func (s *scheduler) dispatch() (n int) {
 // inOrder goes through the shapes: idle cores first, then the places behind running
 // tasks, and everywhere MIX first. What is left of MIX keeps the others away from
 // cores that it needs. It ends when the thread has asked for a drain.
-func (s *scheduler) inOrder(fill func(shape int, behind bool) int, left, othersIdle func(shape int) bool) (n int) {
+func (s *Scheduler) inOrder(fill func(shape int, behind bool) int, left, othersIdle func(shape int) bool) (n int) {
 	n = fill(abi.ShapeMIX, false)
 	singles := s.singles()
 	if !s.asked && !left(abi.ShapeMIX) {
@@ -56,8 +56,8 @@ func (s *scheduler) inOrder(fill func(shape int, behind bool) int, left, othersI
 }
 
 // singles are the shapes of one core, in the order in which the thread fills them.
-func (s *scheduler) singles() [2]int {
-	if s.index%2 == 1 {
+func (s *Scheduler) singles() [2]int {
+	if s.Index%2 == 1 {
 		return [2]int{abi.ShapeAIV, abi.ShapeAIC}
 	}
 	return [2]int{abi.ShapeAIC, abi.ShapeAIV}
@@ -68,15 +68,15 @@ const everywhere = 1 << 20
 
 // fill gives places to the tasks of a queue until there are no more of either, and
 // tells how many subtasks that was.
-func (s *scheduler) fill(pass, shape int, behind bool) (published int) {
+func (s *Scheduler) fill(pass, shape int, behind bool) (published int) {
 	for !s.asked {
 		free := len(s.places(shape, s.uses(pass, shape), behind, everywhere))
 		if free == 0 {
 			break
 		}
-		s.spend(sim.SchedPop)
-		var tasks []*task
-		if !s.blind() {
+		s.Spend(sim.SchedPop)
+		var tasks []*Task
+		if !s.Blind() {
 			tasks = s.pop(&s.r.ready[pass][shape], free)
 		}
 		if len(tasks) == 0 {
@@ -91,11 +91,11 @@ func (s *scheduler) fill(pass, shape int, behind bool) (published int) {
 
 // place prepares the blocks of popped tasks as far as there is room, and publishes
 // them. What is left goes back to the queue, where other threads find it.
-func (s *scheduler) place(tasks []*task, behind bool) (published int) {
+func (s *Scheduler) place(tasks []*Task, behind bool) (published int) {
 	var batch []prepared
 	for _, t := range tasks {
-		free := s.places(t.shape, t.lanes, behind, t.blocks-t.next)
-		if s.asked || t.sync() && len(free) < t.blocks {
+		free := s.places(t.Shape, t.Lanes, behind, t.Blocks-t.next)
+		if s.asked || t.sync() && len(free) < t.Blocks {
 			published += s.publish(batch, nil)
 			batch = nil
 			if s.asked || !s.ask(t) {
@@ -105,7 +105,7 @@ func (s *scheduler) place(tasks []*task, behind bool) (published int) {
 			continue
 		}
 		first := t.next
-		if t.next += len(free); t.next < t.blocks {
+		if t.next += len(free); t.next < t.Blocks {
 			s.back(t)
 		}
 		for i, p := range free {
@@ -120,27 +120,27 @@ func (s *scheduler) place(tasks []*task, behind bool) (published int) {
 }
 
 // back puts a task with blocks left behind the others of its queue.
-func (s *scheduler) back(t *task) {
-	s.spend(sim.SchedPush)
-	s.r.ready[t.pass()][t.shape].push(t)
-	s.r.changed(s.now())
+func (s *Scheduler) back(t *Task) {
+	s.Spend(sim.SchedPush)
+	s.r.ready[t.pass()][t.Shape].Push(t)
+	s.r.Changed(s.Now())
 }
 
 // prepare takes the cores of a place for a block. A core that is idle will run its
 // subtask next, and any other behind what it runs.
-func (s *scheduler) prepare(batch []prepared, t *task, block int, p place) []prepared {
+func (s *Scheduler) prepare(batch []prepared, t *Task, block int, p place) []prepared {
 	for i := range p.in.cores {
 		slot, lane := &p.in.cores[i], i
 		if p.uses&slot.lane == 0 {
 			continue
 		}
-		if t.shape == abi.ShapeAIV {
+		if t.Shape == abi.ShapeAIV {
 			lane = 1 // any AIV plays the first one
 		}
-		s.spend(sim.SchedPrepare)
+		s.Spend(sim.SchedPrepare)
 		o := sub{task: t, block: block, lane: lane, token: slot.tokens.Next()}
 		if slot.dispatch > 0 && slot.dispatch%abi.AicoreBufferSize == 0 {
-			s.observe(sim.SchedRotate, abi.TaskTiming)
+			s.Observe(sim.SchedRotate, abi.TaskTiming)
 		}
 		slot.dispatch++
 		s.out.Dispatch(slot.core.Index, o.token)
@@ -149,21 +149,21 @@ func (s *scheduler) prepare(batch []prepared, t *task, block int, p place) []pre
 		} else {
 			slot.waiting = o
 		}
-		s.r.changed(s.now())
+		s.r.Changed(s.Now())
 		batch = append(batch, prepared{slot, o})
 	}
 	return batch
 }
 
 // stamp reads the counter.
-func (s *scheduler) stamp() sim.Time {
-	s.observe(sim.SchedSample, abi.ScheduleTiming)
-	return s.now()
+func (s *Scheduler) stamp() sim.Time {
+	s.Observe(sim.SchedSample, abi.ScheduleTiming)
+	return s.Now()
 }
 
 // publish writes the tokens of a batch, which all have one dispatch time: a given
 // one, or now. A task whose producers have not finished is gated.
-func (s *scheduler) publish(batch []prepared, given *sim.Time) int {
+func (s *Scheduler) publish(batch []prepared, given *sim.Time) int {
 	if len(batch) == 0 {
 		return 0
 	}
@@ -174,22 +174,22 @@ func (s *scheduler) publish(batch []prepared, given *sim.Time) int {
 		at = s.stamp()
 	}
 	for _, b := range batch {
-		s.spend(sim.SchedPublish)
+		s.Spend(sim.SchedPublish)
 		t := b.sub.task
-		s.r.report.dispatched(t.spec.Slot, s.now())
+		s.r.Report.dispatched(t.Spec.Slot, s.Now())
 		o := &b.slot.running
 		if o.token != b.sub.token {
 			o = &b.slot.waiting
 		}
 		job := t.job(s.r.Space, b.sub.lane, b.sub.block, b.sub.token)
-		if t.fanin > 0 {
+		if t.Fanin > 0 {
 			job.Gated, o.gated = true, true
 			t.early.staged = append(t.early.staged, b)
 		}
 		o.dispatched = at
-		b.slot.core.Give(s.now(), job)
-		if t.given++; t.given == t.subtasks {
-			s.r.published(t, s.now())
+		b.slot.core.Give(s.Now(), job)
+		if t.given++; t.given == t.Subtasks {
+			s.r.published(t, s.Now())
 		}
 	}
 	return len(batch)
