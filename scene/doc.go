@@ -7,5 +7,5 @@
 // a simulated chip, records what a [CallConfig] asks for, and compares.
 //
 // Kernels are Go functions that compute real values and tell how long that takes in
-// cycles of the chip's counter. Times are those of a model (docs/simulating.md).
+// cycles of a core's clock. Times are those of a model (docs/simulating.md).
 package scene

@@ -21,7 +21,7 @@ func (r *runner) kernel(k *Incore) func(*sim.Call) uint64 {
 		}
 		defer func() {
 			if p := recover(); p != nil {
-				panic(sim.Failure(fmt.Sprintf("kernel %q (func_id %d), task %s, block %d of %d: %s", k.Name, k.FuncID, taskName(c.Task), c.Block, c.Blocks, panicked(p))))
+				panic(sim.Failure(fmt.Sprintf("kernel %q (func_id %d), task %s, block %d of %d: %s", k.Name, k.FuncID, sim.TaskName(c.Task), c.Block, c.Blocks, panicked(p))))
 			}
 		}()
 		cycles := k.Run(call)
@@ -30,14 +30,6 @@ func (r *runner) kernel(k *Incore) func(*sim.Call) uint64 {
 		}
 		return r.chip.Counter(sim.Time(cycles) * r.costs[sim.CoreKilocycle].Ns / 1000)
 	}
-}
-
-// taskName is a task's id as traces have it.
-func taskName(id uint64) string {
-	if id>>32 == 0 {
-		return fmt.Sprintf("t%d", uint32(id))
-	}
-	return fmt.Sprintf("r%dt%d", id>>32, uint32(id))
 }
 
 // orchestrate runs the orchestration.

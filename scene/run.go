@@ -49,6 +49,7 @@ type Result struct {
 	Names    string // path of the name map
 	HostLog  string // path of the host's log
 	Device   string // path of the log of the device
+	Hazards  int    // pairs of tasks whose order matters and that nothing has ordered
 	Notes    []string
 }
 
@@ -303,7 +304,8 @@ func (r *runner) execute() error {
 	if err != nil {
 		return err
 	}
-	c := tmr.Config{Chip: r.chip, Threads: threads, Space: r.memory.Space(), Heap: heap, RingHeap: ringHeap, Progress: r.Progress}
+	var hazards sim.Hazards
+	c := tmr.Config{Chip: r.chip, Threads: threads, Space: r.memory.Space(), Heap: heap, RingHeap: ringHeap, Progress: r.Progress, Hazards: &hazards}
 	defer r.finalize()
 	var clock *collector.ClockCorrelation
 	if r.Call.CaptureClockAnchors && r.Call.EnableChipSwimlane > 0 {
@@ -328,6 +330,7 @@ func (r *runner) execute() error {
 	})
 	if report != nil {
 		r.result.Makespan, r.result.Submits, r.result.Tasks = time.Duration(report.End-report.Start), report.Submits, report.Tasks
+		r.hazards(&hazards, report.Start)
 		r.launch.ended(process, report)
 		r.logs(report, threads-1)
 	}
@@ -336,6 +339,17 @@ func (r *runner) execute() error {
 	}
 	// What was recorded is written even of a run that failed.
 	return errors.Join(err, r.export(c.Device))
+}
+
+// hazards tells of tasks whose order nothing makes sure of.
+func (r *runner) hazards(h *sim.Hazards, begin sim.Time) {
+	r.result.Hazards = h.Found
+	for i := range h.First {
+		r.result.Notes = append(r.result.Notes, "nothing orders two tasks: "+h.First[i].String(begin))
+	}
+	if more := h.Found - len(h.First); more > 0 {
+		r.result.Notes = append(r.result.Notes, fmt.Sprintf("nothing orders %d more pairs of tasks", more))
+	}
 }
 
 // logs writes what host and device tell of a run that has ended.

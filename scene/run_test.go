@@ -171,3 +171,63 @@ func TestRunRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestHazards: a dependency that is missing is told, although the values are right.
+func TestHazards(t *testing.T) {
+	for name, v := range map[string]struct {
+		after bool
+		want  int
+	}{"declared": {true, 0}, "missing": {false, 1}} {
+		const n = 65536
+		make4 := &scene.Incore{FuncID: 0, Name: "MAKE", Core: scene.AIC, Run: func(c *scene.Call) uint64 {
+			for _, row := range scene.Use[float32](c, 0).Rows() {
+				for i := range row {
+					row[i] = 4
+				}
+			}
+			return 36_000
+		}}
+		twice := &scene.Incore{FuncID: 1, Name: "TWICE", Core: scene.AIV, Run: func(c *scene.Call) uint64 {
+			out := scene.Use[float32](c, 1).Row(0)
+			for i, x := range scene.Use[float32](c, 0).Row(0) {
+				out[i] = 2 * x
+			}
+			return 1000
+		}}
+		s := &scene.Scene{
+			Class: "TestRace", Runtime: scene.TensormapAndRingbuffer, Callable: scene.Callable{
+				Incores: []*scene.Incore{make4, twice},
+				Orchestration: scene.Orchestration{Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {
+					o.ManualScope(func() {
+						a, _ := o.Submit(scene.Task{AIC: make4, Args: []scene.Arg{scene.Into(args[0])}})
+						t := scene.Task{AIV0: twice, Args: []scene.Arg{scene.In(args[0]), scene.Into(args[1])}}
+						if v.after {
+							t.After = []scene.ID{a}
+						}
+						o.Submit(t)
+					})
+				}},
+			},
+			Cases: []scene.Case{{Name: "basic", Platforms: []string{scene.A2A3Sim}}},
+			Inputs: func(*scene.Case) []scene.Data {
+				return []scene.Data{{Name: "x", Shape: []int{1, n}, F32: make([]float32, n)}, {Name: "y", Shape: []int{1, n}, F32: make([]float32, n), Check: true}}
+			},
+			Golden: func(_ *scene.Case, in []scene.Data) []scene.Data {
+				for i := range in[1].F32 {
+					in[1].F32[i] = 8
+				}
+				return in[1:]
+			},
+		}
+		r, err := first(s).RunWith(scene.Setup{Platform: scene.A2A3Sim, LogLevel: "null"})
+		if err != nil || r.Golden != nil {
+			t.Fatal(err, r.Golden)
+		}
+		if r.Hazards != v.want || len(r.Notes) != v.want {
+			t.Errorf("%s: %d hazards, %q; want %d", name, r.Hazards, r.Notes, v.want)
+		}
+		if v.want > 0 && !strings.Contains(r.Notes[0], "task r1t1 (TWICE) reads its argument 0 from ") {
+			t.Errorf("%s: %q", name, r.Notes)
+		}
+	}
+}

@@ -42,8 +42,8 @@ func TestGoldenOnEverySchedule(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if r.Golden != nil || len(r.Compared) == 0 {
-						t.Errorf("%d clusters, %d threads: %v", changed.Config.Clusters, changed.Config.AicpuThreads, r.Golden)
+					if r.Golden != nil || len(r.Compared) == 0 || r.Hazards > 0 {
+						t.Errorf("%d clusters, %d threads: %v; %d hazards %q", changed.Config.Clusters, changed.Config.AicpuThreads, r.Golden, r.Hazards, r.Notes)
 					}
 				})
 			}

@@ -27,9 +27,10 @@ type Core struct {
 // Job is a task as a core gets it.
 type Job struct {
 	Token uint32
-	Task  uint64        // its id
-	Gated bool          // it waits for a doorbell
-	Run   func() uint64 // computes, and tells how many cycles of the counter that takes
+	Task  uint64                // its id
+	Gated bool                  // it waits for a doorbell
+	Run   func() uint64         // computes, and tells how many cycles of the counter that takes
+	Ran   func(start, end Time) // told when that was; nil: nobody
 }
 
 // job is a job and what becomes of it.
@@ -99,6 +100,9 @@ func (c *Core) run(j *job) {
 	c.writer.Reserve()
 	j.start = j.ack + chip.cost(CoreStart)
 	j.end = j.start + chip.Duration(max(j.Run(), 1))
+	if j.Ran != nil {
+		j.Ran(j.start, j.end)
+	}
 	j.fin = j.end + chip.cost(CoreFinish)
 	c.free = j.fin
 	if c.writer != nil {

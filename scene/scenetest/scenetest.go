@@ -78,6 +78,9 @@ func init() {
 // case runs on every simulator that it names.
 func Run(t *testing.T, s *scene.Scene) {
 	t.Helper()
+	if flag.NArg() > 0 {
+		t.Fatalf("unexpected argument %q: a level stands behind =, as -enable-chip-swimlane=3", flag.Arg(0))
+	}
 	o := scene.Options{Rounds: *rounds, SkipGolden: *golden, LogLevel: *logLevel,
 		Diagnostics: scene.Diagnostics{Swimlane: int(swimlane), DepGen: *depGen, Overhead: *overhead}}
 	if err := o.Check(); err != nil {

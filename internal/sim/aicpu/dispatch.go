@@ -182,6 +182,11 @@ func (s *Scheduler) publish(batch []prepared, given *sim.Time) int {
 			o = &b.slot.waiting
 		}
 		job := t.job(s.r.Space, b.sub.lane, b.sub.block, b.sub.token)
+		if s.r.Hazards != nil {
+			job.Ran = func(start, end sim.Time) {
+				s.r.Hazards.Ran(t.Order, t.ID, t.Kernels[b.sub.lane].Name, t.Spec.Args, t.Args, start, end)
+			}
+		}
 		if t.Fanin > 0 {
 			job.Gated, o.gated = true, true
 			t.early.staged = append(t.early.staged, b)

@@ -17,8 +17,10 @@ type Runtime struct {
 	Level  abi.Level
 	Engine sim.Engine
 	Report *Report
-	NoAcks bool // AicoreTask buffers are not handed over when a core acknowledges (spec/collector.md §2.5)
-	Spin   bool // idle threads do every iteration
+	// Hazards is told what runs when; nil: nobody asks.
+	Hazards *sim.Hazards
+	NoAcks  bool // AicoreTask buffers are not handed over when a core acknowledges (spec/collector.md §2.5)
+	Spin    bool // idle threads do every iteration
 
 	// Finish is called when the last subtask of a task has finished.
 	Finish func(*Scheduler, *Task)

@@ -9,6 +9,7 @@ import (
 type Task struct {
 	sim.Form
 	ID        uint64
+	Order     int // in which it was submitted
 	Spec      *sim.Task
 	Args      []abi.Tensor // with the addresses of outputs
 	Fanin     int          // producers that have not completed, and one until the task is wired

@@ -123,7 +123,7 @@ func (o *Orchestrator) scope(s scope, body func()) {
 // for tasks to retire while there is none.
 func (o *Orchestrator) begin(t *task, args []Arg) {
 	r := &o.r.rings[min(len(o.scopes)-1, Rings-1)]
-	t.ring = r
+	t.ring, t.Order = r, int(o.index)
 	size := uint64(0)
 	for i := range args {
 		if args[i].Type == abi.ArgOutput {
@@ -287,6 +287,7 @@ func (o *Orchestrator) Alloc(tensors ...abi.Tensor) Submitted {
 	}
 	t := &task{state: completed}
 	o.begin(t, args)
+	o.r.Config.Hazards.Skip(t.Order)
 	o.record(start, t.ID)
 	return Submitted{ID: t.ID, Args: t.Args}
 }

@@ -22,6 +22,8 @@ type Config struct {
 	Limits Limits
 	Device *producer.Device // nil: no swimlane
 	DepGen *producer.DepGen // nil: no dep_gen
+	// Hazards looks for tasks that nothing has ordered; nil: nobody asks.
+	Hazards *sim.Hazards
 	// Progress is called now and then with how many tasks have been submitted and
 	// completed; nil: it is not.
 	Progress func(submitted, completed int)
@@ -62,7 +64,7 @@ func Run(c Config, orchestrate func(*Orchestrator)) (*Report, error) {
 		c.RingHeap = ringHeap
 	}
 	c.Limits.fill()
-	r := &runtime{Config: c, Runtime: aicpu.Runtime{Chip: c.Chip, Space: c.Space, Level: c.Device.Level(), Spin: c.spin}}
+	r := &runtime{Config: c, Runtime: aicpu.Runtime{Chip: c.Chip, Space: c.Space, Level: c.Device.Level(), Spin: c.spin, Hazards: c.Hazards}}
 	r.Runtime.Report, r.Finish = &r.report.Report, r.finish
 	r.Done = func() bool { return r.orchestrated && r.completed >= r.submitted }
 	r.Popped = func(now sim.Time) { r.orch.thread.Wake(now) }

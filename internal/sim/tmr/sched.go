@@ -52,6 +52,7 @@ func (r *runtime) finish(by *aicpu.Scheduler, t *aicpu.Task) {
 // resolve completes a task: its consumers may run. The walk to them can be a
 // record of its own.
 func (s *scheduler) resolve(t *task, record bool) {
+	s.r.Config.Hazards.Skip(t.Order)
 	start, consumers := s.Now(), len(t.Consumers)
 	t.state = completed
 	s.Resolve(&t.Task)
