@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,16 +11,19 @@ import (
 // Hazards finds tasks whose order matters and which nothing has ordered: they use
 // the same elements, one of them writes, and in the model's time the later submitted
 // one began before the other was over. What kernels compute does not show that, as
-// they compute at once; on a chip it would. The zero value is ready for use.
+// they compute at once; on a chip it would. The zero value is ready for use; a nil
+// one finds nothing.
 type Hazards struct {
 	Found int    // pairs of tasks
 	First []Race // the first of them
 
-	buffers map[uint64][]use // by address
-	tasks   map[int]*stretch // by order: those that may still conflict
-	started int              // all tasks before it in the order of submits have begun, or will never
-	skipped map[int]bool     // those behind it that never will
+	tasks   map[int]*pending // by order, until they have run
+	buffers map[uint64]*uses // by address
+	ran     []*pending       // have run, and may not be over
+	pairs   []pair           // found just now
 }
+
+type pair struct{ earlier, later *use }
 
 // Race is a pair of tasks that nothing has ordered.
 type Race struct{ Earlier, Later Ran }
@@ -27,7 +31,7 @@ type Race struct{ Earlier, Later Ran }
 // Ran is one of the two.
 type Ran struct {
 	Task       uint64
-	Kernel     string
+	Kernel     string // "" if it has not run yet
 	Arg        int
 	Write      bool
 	Start, End Time
@@ -36,49 +40,189 @@ type Ran struct {
 // keptRaces is how many are told one by one.
 const keptRaces = 8
 
-// stretch is when a task ran: from the start of its first subtask to the end of the
-// last one so far.
-type stretch struct {
+// pending is a submitted task.
+type pending struct {
 	order      int
 	task       uint64
 	kernel     string
+	left       int // subtasks that have not run
 	start, end Time
-	told       map[int]bool // pairs that were found, by the order of the other
+	uses       []use
+	told       map[int]bool // pairs that were found, by the order of the earlier one
 }
 
-// use is what a task did with a tensor.
+// over tells whether the task was over at a time.
+func (p *pending) over(at Time) bool { return p.left == 0 && p.end <= at }
+
+// use is what a task does with a tensor.
 type use struct {
-	by     *stretch
+	by     *pending
 	arg    int
 	write  bool
 	tensor abi.Tensor
+	of     *region
 }
 
-// Ran says that a subtask of a task ran. Orders are those of submits: 0, 1, 2, …
-func (h *Hazards) Ran(order int, task uint64, kernel string, args []Arg, tensors []abi.Tensor, start, end Time) {
-	if h == nil {
+// uses are those of a buffer, by the part that is used.
+type uses struct {
+	regions map[regionKey]*region
+	writers int // in all of them
+}
+
+type regionKey struct {
+	start, extent   uint64
+	shapes, strides [5]uint32
+}
+
+type region struct {
+	key     regionKey
+	tensor  abi.Tensor
+	writers []*use
+	readers []*use
+}
+
+// Submit says that a task of so many subtasks was submitted. Orders are those of
+// submits: 0, 1, 2, …
+func (h *Hazards) Submit(order int, task uint64, subtasks int, args []Arg, tensors []abi.Tensor) {
+	if h == nil || subtasks == 0 {
 		return
 	}
 	if h.tasks == nil {
-		h.buffers, h.tasks, h.skipped = map[uint64][]use{}, map[int]*stretch{}, map[int]bool{}
+		h.tasks, h.buffers = map[int]*pending{}, map[uint64]*uses{}
 	}
-	s := h.tasks[order]
-	if s == nil {
-		s = &stretch{order: order, task: task, kernel: kernel, start: start, end: end}
-		h.tasks[order] = s
-	}
-	s.start, s.end = min(s.start, start), max(s.end, end)
+	p := &pending{order: order, task: task, left: subtasks}
+	h.tasks[order] = p
 	for i := range tensors {
-		u := use{by: s, arg: i, tensor: tensors[i]}
-		switch args[i].Type {
-		case abi.ArgNoDep:
+		if args[i].Type == abi.ArgNoDep {
 			continue
-		case abi.ArgOutput, abi.ArgOutputExisting, abi.ArgInOut:
-			u.write = true
 		}
-		h.add(u)
+		p.uses = append(p.uses, use{by: p, arg: i, write: args[i].Type != abi.ArgInput, tensor: tensors[i]})
 	}
-	h.skip(order)
+	for i := range p.uses {
+		h.add(&p.uses[i])
+	}
+}
+
+// add keeps a use for comparison with those of later tasks.
+func (h *Hazards) add(u *use) {
+	t := &u.tensor
+	b := h.buffers[t.BufferAddr]
+	if b == nil {
+		b = &uses{regions: map[regionKey]*region{}}
+		h.buffers[t.BufferAddr] = b
+	}
+	key := regionKey{t.StartOffset, t.Extent, t.Shapes, t.Strides}
+	r := b.regions[key]
+	if r == nil {
+		r = &region{key: key, tensor: *t}
+		b.regions[key] = r
+	}
+	u.of = r
+	if u.write {
+		b.writers++
+		r.writers = append(r.writers, u)
+	} else {
+		r.readers = append(r.readers, u)
+	}
+}
+
+// forget drops the uses of a task that is over.
+func (h *Hazards) forget(p *pending) {
+	for i := range p.uses {
+		u := &p.uses[i]
+		b, r := h.buffers[u.tensor.BufferAddr], u.of
+		drop := func(v *use) bool { return v == u }
+		if u.write {
+			b.writers--
+			r.writers = slices.DeleteFunc(r.writers, drop)
+		} else {
+			r.readers = slices.DeleteFunc(r.readers, drop)
+		}
+		if len(r.writers)+len(r.readers) > 0 {
+			continue
+		}
+		if delete(b.regions, r.key); len(b.regions) == 0 {
+			delete(h.buffers, u.tensor.BufferAddr)
+		}
+	}
+}
+
+// Ran says that a subtask of a task runs from a time to another. Nothing will be
+// said to start before now.
+func (h *Hazards) Ran(order int, kernel string, start, end, now Time) {
+	if h == nil {
+		return
+	}
+	p := h.tasks[order]
+	if p == nil {
+		return
+	}
+	if p.kernel == "" {
+		p.kernel, p.start = kernel, start
+	}
+	p.start, p.end = min(p.start, start), max(p.end, end)
+	p.left--
+	for i := range p.uses {
+		u := &p.uses[i]
+		b := h.buffers[u.tensor.BufferAddr]
+		if b.writers == 0 {
+			continue
+		}
+		for _, r := range b.regions {
+			if r != u.of && !overlap(&r.tensor, &u.tensor) {
+				continue
+			}
+			h.compare(r.writers, u, start)
+			if u.write {
+				h.compare(r.readers, u, start)
+			}
+		}
+	}
+	h.tell()
+	if p.left == 0 {
+		delete(h.tasks, order)
+		h.ran = append(h.ran, p)
+	}
+	n := 0
+	for n < len(h.ran) && h.ran[n].over(now) {
+		h.forget(h.ran[n])
+		n++
+	}
+	h.ran = h.ran[:copy(h.ran, h.ran[n:])]
+}
+
+// compare looks for earlier tasks with conflicting uses that are not over when one
+// starts.
+func (h *Hazards) compare(list []*use, u *use, start Time) {
+	for _, v := range list {
+		if v.by.order < u.by.order && !v.by.over(start) {
+			h.pairs = append(h.pairs, pair{v, u})
+		}
+	}
+}
+
+// tell counts what was found just now, each pair of tasks once, in the order of the
+// earlier ones.
+func (h *Hazards) tell() {
+	slices.SortFunc(h.pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.earlier.by.order, b.earlier.by.order), cmp.Compare(a.later.arg, b.later.arg), cmp.Compare(a.earlier.arg, b.earlier.arg))
+	})
+	for _, p := range h.pairs {
+		told := p.later.by.told
+		if told[p.earlier.by.order] {
+			continue
+		}
+		if told == nil {
+			told = map[int]bool{}
+			p.later.by.told = told
+		}
+		told[p.earlier.by.order] = true
+		if h.Found++; len(h.First) < keptRaces {
+			h.First = append(h.First, Race{p.earlier.ran(), p.later.ran()})
+		}
+	}
+	clear(h.pairs)
+	h.pairs = h.pairs[:0]
 }
 
 // Skip says that a task will not run.
@@ -86,65 +230,9 @@ func (h *Hazards) Skip(order int) {
 	if h == nil {
 		return
 	}
-	if h.tasks == nil {
-		h.buffers, h.tasks, h.skipped = map[uint64][]use{}, map[int]*stretch{}, map[int]bool{}
-	}
-	h.skip(order)
-}
-
-// skip notes that a task has begun, or never will.
-func (h *Hazards) skip(order int) {
-	h.skipped[order] = true
-	for h.skipped[h.started] {
-		delete(h.skipped, h.started)
-		h.started++
-	}
-}
-
-// add compares a use with those that were before, and keeps it.
-func (h *Hazards) add(u use) {
-	list := h.buffers[u.tensor.BufferAddr]
-	known := false
-	for _, v := range list {
-		if v.by == u.by {
-			known = known || v.arg == u.arg
-			continue
-		}
-		earlier, later := v, u
-		if u.by.order < v.by.order {
-			earlier, later = u, v
-		}
-		if (u.write || v.write) && later.by.start < earlier.by.end && overlap(&u.tensor, &v.tensor) {
-			h.found(earlier, later)
-		}
-	}
-	// What was over before all that can still come began is no danger any more.
-	if len(list) >= 16 {
-		list = slices.DeleteFunc(list, func(v use) bool { return v.by.order < h.started && v.by.end <= u.by.start && v.by != u.by })
-	}
-	if !known {
-		list = append(list, u)
-	}
-	h.buffers[u.tensor.BufferAddr] = list
-	if len(h.tasks) >= 4096 && h.tasks[h.started-4096] != nil {
-		for order, s := range h.tasks {
-			if order < h.started-2048 && s != u.by {
-				delete(h.tasks, order)
-			}
-		}
-	}
-}
-
-func (h *Hazards) found(earlier, later use) {
-	if later.by.told[earlier.by.order] {
-		return
-	}
-	if later.by.told == nil {
-		later.by.told = map[int]bool{}
-	}
-	later.by.told[earlier.by.order] = true
-	if h.Found++; len(h.First) < keptRaces {
-		h.First = append(h.First, Race{earlier.ran(), later.ran()})
+	if p := h.tasks[order]; p != nil && p.kernel == "" {
+		delete(h.tasks, order)
+		h.forget(p)
 	}
 }
 
@@ -186,9 +274,13 @@ func (r *Race) String(begin Time) string {
 		return "reads"
 	}
 	e, l := &r.Earlier, &r.Later
-	return fmt.Sprintf("task %s (%s) %s its argument %d from %.2f to %.2f µs, and task %s (%s), submitted before it, %s the same as its argument %d from %.2f to %.2f µs",
-		TaskName(l.Task), l.Kernel, did(l.Write), l.Arg, µs(l.Start-begin), µs(l.End-begin),
-		TaskName(e.Task), e.Kernel, did(e.Write), e.Arg, µs(e.Start-begin), µs(e.End-begin))
+	earlier := fmt.Sprintf("task %s, submitted before it, %s the same as its argument %d and has not run yet", TaskName(e.Task), did(e.Write), e.Arg)
+	if e.Kernel != "" {
+		earlier = fmt.Sprintf("task %s (%s), submitted before it, %s the same as its argument %d from %.2f to %.2f µs",
+			TaskName(e.Task), e.Kernel, did(e.Write), e.Arg, µs(e.Start-begin), µs(e.End-begin))
+	}
+	return fmt.Sprintf("task %s (%s) %s its argument %d from %.2f to %.2f µs, and %s",
+		TaskName(l.Task), l.Kernel, did(l.Write), l.Arg, µs(l.Start-begin), µs(l.End-begin), earlier)
 }
 
 func µs(t Time) float64 { return float64(t) / 1e3 }

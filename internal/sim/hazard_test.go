@@ -51,8 +51,17 @@ func TestHazards(t *testing.T) {
 		"a task that another one is long behind": {[]ran{{0, inout, all, 0, 10}, {1, in, all, 10, 20}, {2, in, all, 10, 40}, {3, inout, all, 30, 50}}, 1},
 	} {
 		var h sim.Hazards
+		subtasks, first := map[int]int{}, map[int]ran{}
 		for _, r := range v.runs {
-			h.Ran(r.order, uint64(r.order), "K", []sim.Arg{{Type: r.use}}, []abi.Tensor{r.tensor}, r.start, r.end)
+			subtasks[r.order]++
+			first[r.order] = r
+		}
+		for order := range len(subtasks) {
+			r := first[order]
+			h.Submit(order, uint64(order), subtasks[order], []sim.Arg{{Type: r.use}}, []abi.Tensor{r.tensor})
+		}
+		for _, r := range v.runs {
+			h.Ran(r.order, "K", r.start, r.end, 0)
 		}
 		if h.Found != v.want || len(h.First) != v.want {
 			t.Errorf("%s: %d found, %v; want %d", name, h.Found, h.First, v.want)
@@ -65,19 +74,29 @@ func TestHazards(t *testing.T) {
 func TestHazardsAreForgotten(t *testing.T) {
 	var h sim.Hazards
 	all := part(t, 0, 0, 8, 8)
-	const n = 20_000
+	const n, window = 20_000, 16
+	submit := func(i int, use abi.ArgType) {
+		h.Submit(i, uint64(i), 1, []sim.Arg{{Type: use}}, []abi.Tensor{all})
+	}
+	for i := range window {
+		submit(i, abi.ArgInOut)
+	}
 	for i := range n {
+		submit(i+window, abi.ArgInOut)
 		if i%3 == 1 {
 			h.Skip(i)
 			continue
 		}
-		h.Ran(i, uint64(i), "K", []sim.Arg{{Type: abi.ArgInOut}}, []abi.Tensor{all}, sim.Time(10*i), sim.Time(10*i+10))
+		h.Ran(i, "K", sim.Time(10*i), sim.Time(10*i+10), sim.Time(10*i))
 	}
 	if h.Found != 0 {
 		t.Fatalf("%d found in a chain", h.Found)
 	}
-	h.Ran(n, n, "LATE", []sim.Arg{{Type: abi.ArgInput}}, []abi.Tensor{all}, 10*(n-2)+1, 10*n)
-	if h.Found != 1 || !strings.Contains(h.First[0].String(0), "task t20000 (LATE) reads its argument 0 from 199.98") {
+	for i := n; i < n+window-1; i++ {
+		h.Skip(i)
+	}
+	h.Ran(n+window-1, "LATE", 10*(n-2)+1, 10*n, 0)
+	if h.Found != 1 || !strings.Contains(h.First[0].String(0), "task t20015 (LATE) writes its argument 0 from 199.98") {
 		t.Errorf("%d found: %v", h.Found, h.First)
 	}
 }

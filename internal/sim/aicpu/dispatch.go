@@ -184,7 +184,7 @@ func (s *Scheduler) publish(batch []prepared, given *sim.Time) int {
 		job := t.job(s.r.Space, b.sub.lane, b.sub.block, b.sub.token)
 		if s.r.Hazards != nil {
 			job.Ran = func(start, end sim.Time) {
-				s.r.Hazards.Ran(t.Order, t.ID, t.Kernels[b.sub.lane].Name, t.Spec.Args, t.Args, start, end)
+				s.r.Hazards.Ran(t.Order, t.Kernels[b.sub.lane].Name, start, end, s.Now())
 			}
 		}
 		if t.Fanin > 0 {

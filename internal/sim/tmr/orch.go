@@ -196,6 +196,7 @@ func (o *Orchestrator) Submit(spec *Task) Submitted {
 		o.r.DepGen.Submit(s)
 		o.pass(StepProfile, o.r.Cost(sim.DepGenSubmit)+sim.Time(len(s.Args))*o.r.Cost(sim.DepGenArg))
 	}
+	o.r.Config.Hazards.Submit(t.Order, t.ID, t.Subtasks, spec.Args, t.Args)
 	o.r.submitted++
 	o.r.report.Tasks++
 	o.wire(t, s)
@@ -287,7 +288,6 @@ func (o *Orchestrator) Alloc(tensors ...abi.Tensor) Submitted {
 	}
 	t := &task{state: completed}
 	o.begin(t, args)
-	o.r.Config.Hazards.Skip(t.Order)
 	o.record(start, t.ID)
 	return Submitted{ID: t.ID, Args: t.Args}
 }
