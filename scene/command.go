@@ -248,16 +248,16 @@ func (c *command) platformCosts() (*Costs, error) {
 
 // choose picks the cases. None and no error: everything was filtered out.
 func (c *command) choose(args []string) ([]Selected, error) {
-	want := Selection{Platform: c.Platform, Cases: c.cases, Manual: Mode(c.manual.Value)}
 	scenes, err := c.filter(args)
 	if err != nil {
 		return nil, err
 	}
+	want := Selection{Platform: c.Platform, Cases: c.cases, Manual: Mode(c.manual.Value)}
 	if len(scenes) == 0 {
 		fmt.Fprintf(c.e.Stdout, "No scene is left with %s: nothing to run.\n", c.filters())
 		return nil, nil
 	}
-	chosen, err := Select(scenes, want)
+	chosen, err := pick(scenes, want)
 	if err != nil {
 		return nil, c.selection(err)
 	}
@@ -280,6 +280,7 @@ func (c *command) filter(args []string) (scenes []*Scene, err error) {
 			return nil, c.selection(err)
 		}
 	}
+	var named, whole []string // cases, and classes with all of theirs
 	for _, text := range args {
 		class, name, _ := strings.Cut(text, "::")
 		i := slices.IndexFunc(c.scenes, func(s *Scene) bool { return s.Class == class })
@@ -290,7 +291,9 @@ func (c *command) filter(args []string) (scenes []*Scene, err error) {
 			if err := known(c.scenes, text); err != nil {
 				return nil, c.selection(err)
 			}
-			c.cases = append(c.cases, text)
+			named = append(named, text)
+		} else {
+			whole = append(whole, class+"::")
 		}
 		if !slices.Contains(scenes, c.scenes[i]) {
 			scenes = append(scenes, c.scenes[i])
@@ -298,6 +301,9 @@ func (c *command) filter(args []string) (scenes []*Scene, err error) {
 	}
 	if len(args) == 0 {
 		scenes = slices.Clone(c.scenes)
+	}
+	if len(named) > 0 {
+		c.cases = slices.Concat(c.cases, named, whole)
 	}
 	return slices.DeleteFunc(scenes, func(s *Scene) bool {
 		return c.runtime.Value != "" && s.Runtime != c.runtime.Value || c.level.Value != "" && strconv.Itoa(s.level()) != c.level.Value
@@ -401,20 +407,25 @@ func (c *command) printList(args []string) error {
 	if err != nil {
 		return err
 	}
+	shown := func(s *Scene) (cases []*Case) {
+		for i := range s.Cases {
+			k := &s.Cases[i]
+			if (len(c.cases) == 0 || slices.ContainsFunc(c.cases, func(text string) bool { return matches(Selected{s, k}, text) })) &&
+				(c.platform.Value == "" || slices.Contains(k.Platforms, c.platform.Value)) {
+				cases = append(cases, k)
+			}
+		}
+		return cases
+	}
 	width := 0
 	for _, s := range scenes {
-		for i := range s.Cases {
-			width = max(width, len(s.Cases[i].Name))
+		for _, k := range shown(s) {
+			width = max(width, len(k.Name))
 		}
 	}
 	for _, s := range scenes {
 		lines := ""
-		for i := range s.Cases {
-			k := &s.Cases[i]
-			if len(c.cases) > 0 && !slices.ContainsFunc(c.cases, func(text string) bool { return matches(Selected{s, k}, text) }) ||
-				c.platform.Value != "" && !slices.Contains(k.Platforms, c.platform.Value) {
-				continue
-			}
+		for _, k := range shown(s) {
 			manual := ""
 			switch {
 			case k.Manual.Everywhere:

@@ -43,17 +43,22 @@ type Selection struct {
 // Select picks cases: by platform, then by selectors, then by mode. It is an error
 // if a selector names nothing, or if nothing is left.
 func Select(scenes []*Scene, want Selection) ([]Selected, error) {
+	for _, text := range want.Cases {
+		if err := known(scenes, text); err != nil {
+			return nil, err
+		}
+	}
+	return pick(scenes, want)
+}
+
+// pick is Select for selectors that exist somewhere.
+func pick(scenes []*Scene, want Selection) ([]Selected, error) {
 	var all []Selected // on the platform
 	for _, s := range scenes {
 		for i := range s.Cases {
 			if slices.Contains(s.Cases[i].Platforms, want.Platform) {
 				all = append(all, Selected{s, &s.Cases[i]})
 			}
-		}
-	}
-	for _, text := range want.Cases {
-		if err := known(scenes, text); err != nil {
-			return nil, err
 		}
 	}
 	var out []Selected

@@ -19,6 +19,9 @@ import (
 // noArrows is printed where there is no graph (spec/converter.md §8.3).
 const noArrows = "  Flow events: 0 (no deps.json — re-run dep_gen and pass --deps-json to add arrows)"
 
+// noTaskArrows is the same where the output's arrows are counted: there are others.
+const noTaskArrows = "  Arrows: none between tasks (no deps.json — re-run dep_gen and pass --deps-json to add them)"
+
 // summary is what a conversion read, drew and lost.
 type summary struct {
 	o      *Options
@@ -103,7 +106,7 @@ func (s *summary) found(line func(string, ...any), table *stats.Table) {
 	case s.c.edges:
 		line("  Arrows: %s of %s of the graph drawn%s%s", console.Thousands(int64(r.Drawn)), console.Count(int64(r.Edges), "edge"), s.undrawn(), violations(r))
 	case !s.o.Verbose: // it was said above otherwise
-		line("%s", noArrows)
+		line("%s", noTaskArrows)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Unbound)) {
 		line("          %s left out: no bar lies where it would start or end%s", console.Count(r.Unbound[name], name+" arrow"), noRecords(r.NoRecords))
