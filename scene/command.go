@@ -70,7 +70,8 @@ the Go module around the working directory, or else in that itself. There lie
   name_map_<label>.json        names of kernels and orchestrator
   merged_swimlane.json         the picture, for https://ui.perfetto.dev
   host.<pid>.log               spans of the host and phases of the device
-  device.<pid>.log             what the orchestrator did
+  device.<pid>.log             what the orchestrator did, where it runs on the chip
+  host_phase_records.jsonl     what the host did, where it builds the graph, at level 4
 Without one the log of the host goes to the standard error; --log-level warn hides
 it. More than one round switches diagnostics off: times then come from that log.
 

@@ -12,6 +12,7 @@ import (
 	"swimlane/internal/collector"
 	"swimlane/internal/hostlog"
 	"swimlane/internal/sim"
+	"swimlane/internal/sim/aicpu"
 	"swimlane/internal/sim/tmr"
 )
 
@@ -94,28 +95,49 @@ type launch struct {
 	log     hostlog.ChipRun
 	chip    *sim.Chip
 	clock   *collector.ClockCorrelation // nil: none
+	bound   int64                       // the first step of the binding begins
 	ready   int64                       // the device is switched on
 	collect bool                        // records are collected
 }
 
-// launch begins a run with so many tensors.
-func (h *host) launch(c *Callable, chip *sim.Chip, tensors int, clock *collector.ClockCorrelation) *launch {
+// step is a part of binding a run, in ns since that began.
+type step struct {
+	name string
+	hostlog.Interval
+	attrs []hostlog.Attr
+}
+
+// prebuilt is the binding of a run whose graph is built on the device.
+func prebuilt(chip *sim.Chip, tensors int) []step {
+	args := int64(tensors) * int64(chip.Costs[sim.HostArg].Ns)
+	return []step{
+		{"args", hostlog.Interval{Start: 0, End: args}, []hostlog.Attr{hostlog.Int("ntensor", tensors)}},
+		{"prebuilt", hostlog.Interval{Start: args, End: args + int64(chip.Costs[sim.HostBind].Ns)}, nil},
+	}
+}
+
+// launch begins a run that is bound in steps. The clocks are compared when that is
+// done, or at first.
+func (h *host) launch(c *Callable, chip *sim.Chip, steps []step, clock *collector.ClockCorrelation, first bool) *launch {
 	l := &launch{chip: chip, clock: clock}
-	args := int64(tensors) * l.cost(sim.HostArg)
-	bind := args + l.cost(sim.HostBind)
-	start, inv := h.begin(bind + l.anchors() + l.cost(sim.HostLaunch))
+	bound := steps[len(steps)-1].End
+	start, inv := h.begin(bound + l.anchors() + l.cost(sim.HostLaunch))
+	from, end := start, start+bound // of the steps, and of the binding
+	anchors := end
+	if first {
+		anchors, from, end = start, start+l.anchors(), end+l.anchors()
+	}
+	l.bound = from
 	l.log = hostlog.ChipRun{
 		Inv: inv, HID: c.hash(), Identity: &hostlog.Identity{Generation: inv, RunEpoch: inv}, Interval: hostlog.Interval{Start: start},
-		Bind: &hostlog.Interval{Start: start, End: start + bind},
-		BindSteps: []hostlog.BindStep{
-			{Name: "args", Interval: hostlog.Interval{Start: start, End: start + args}, Attrs: []hostlog.Attr{hostlog.Int("ntensor", tensors)}},
-			{Name: "prebuilt", Interval: hostlog.Interval{Start: start + args, End: start + bind}},
-		},
-		RunnerRun: &hostlog.Interval{Start: start + bind},
+		Bind: &hostlog.Interval{Start: start, End: end}, RunnerRun: &hostlog.Interval{Start: end},
 	}
-	l.ready = start + bind + l.anchors() + l.cost(sim.HostLaunch)
+	for _, s := range steps {
+		l.log.BindSteps = append(l.log.BindSteps, hostlog.BindStep{Name: s.name, Interval: hostlog.Interval{Start: from + s.Start, End: from + s.End}, Attrs: s.attrs})
+	}
+	l.ready = start + bound + l.anchors() + l.cost(sim.HostLaunch)
 	if clock != nil {
-		clock.Open(l.sample(start + bind))
+		clock.Open(l.sample(anchors))
 	}
 	return l
 }
@@ -142,7 +164,7 @@ func (l *launch) sample(from int64) func(*collector.AnchorSample) {
 }
 
 // ended fills in what is known when the device has ended.
-func (l *launch) ended(h *host, r *tmr.Report) {
+func (l *launch) ended(h *host, r *aicpu.Report, phases []hostlog.DevicePhase) {
 	end := l.ready + int64(r.Wall.End-r.Wall.Start) + l.cost(sim.HostComplete)
 	if l.clock != nil {
 		l.clock.Close(l.sample(end))
@@ -157,7 +179,12 @@ func (l *launch) ended(h *host, r *tmr.Report) {
 	l.log.End = claimed + l.cost(sim.HostValidate)
 	l.log.Validate = &hostlog.Interval{Start: claimed, End: l.log.End}
 	if hostlog.DeviceEnabled(os.Getenv(hostlog.DeviceSwitch)) {
-		l.log.Device = deviceRun(r, l.chip)
+		l.log.Device = &hostlog.DeviceRun{Wall: int64(r.Wall.End - r.Wall.Start), Phases: phases}
+		for n, s := range r.Slots {
+			if s.Set {
+				l.log.Device.Tasks = append(l.log.Device.Tasks, hostlog.TimedTask{Slot: n, Dispatch: tick(l.chip, s.Start), Finish: tick(l.chip, s.End)})
+			}
+		}
 	}
 	h.until(l.log.End)
 }
@@ -168,21 +195,17 @@ var phases = map[tmr.Phase]hostlog.Phase{
 	tmr.SmReset: hostlog.SmReset, tmr.PostOrch: hostlog.PostOrch, tmr.Orch: hostlog.Orch, tmr.Sched: hostlog.Sched,
 }
 
-// deviceRun is what the device tells of a run, in ticks of its counter.
-func deviceRun(r *tmr.Report, chip *sim.Chip) *hostlog.DeviceRun {
-	tick := func(t sim.Time) int64 { return int64(chip.Duration(chip.Counter(t))) }
-	d := &hostlog.DeviceRun{Wall: int64(r.Wall.End - r.Wall.Start)}
+// tick is a time as the device's counter has it.
+func tick(chip *sim.Chip, t sim.Time) int64 { return int64(chip.Duration(chip.Counter(t))) }
+
+// devicePhases are the phases that the device has stamped.
+func devicePhases(r *tmr.Report, chip *sim.Chip) (out []hostlog.DevicePhase) {
 	for p, s := range r.Phases {
 		if s.Set {
-			d.Phases = append(d.Phases, hostlog.DevicePhase{Phase: phases[tmr.Phase(p)], Interval: hostlog.Interval{Start: tick(s.Start), End: tick(s.End)}})
+			out = append(out, hostlog.DevicePhase{Phase: phases[tmr.Phase(p)], Interval: hostlog.Interval{Start: tick(chip, s.Start), End: tick(chip, s.End)}})
 		}
 	}
-	for n, s := range r.Slots {
-		if s.Set {
-			d.Tasks = append(d.Tasks, hostlog.TimedTask{Slot: n, Dispatch: tick(s.Start), Finish: tick(s.End)})
-		}
-	}
-	return d
+	return out
 }
 
 // hash tells callables apart in logs.
@@ -217,7 +240,7 @@ func deviceLines(inv uint64, thread int, r *tmr.Report, chip *sim.Chip) (lines [
 // writeDeviceLog adds lines to the log of the device; without a directory they go to
 // the host's log.
 func writeDeviceLog(prefix string, log *hostlog.Log, lines []string) (path string, err error) {
-	if !log.Enabled(hostlog.Timing) {
+	if len(lines) == 0 || !log.Enabled(hostlog.Timing) {
 		return "", nil
 	}
 	if prefix == "" {

@@ -6,14 +6,35 @@ import (
 	"swimlane/internal/abi"
 	"swimlane/internal/producer"
 	"swimlane/internal/sim"
-	"swimlane/internal/sim/tmr"
+	"swimlane/internal/sim/hbg"
 )
 
 // Orchestrator is what an orchestration submits tasks to. What a submit refuses
 // ends the run with an error.
 type Orchestrator struct {
-	o       *tmr.Orchestrator
+	o       orchestrator
 	kernels map[*Incore]*sim.Kernel
+}
+
+// orchestrator is that of a runtime.
+type orchestrator interface {
+	Submit(*sim.Task) sim.Submitted
+	Alloc(...abi.Tensor) sim.Submitted
+	Scope(body func())
+	ManualScope(body func())
+}
+
+// orchestrator is what the scene's orchestration submits to, with its kernels.
+func (r *runner) orchestrator() *Orchestrator {
+	o := &Orchestrator{kernels: map[*Incore]*sim.Kernel{}}
+	for _, k := range r.Scene.Callable.Incores {
+		kind := abi.AIV
+		if k.Core == AIC {
+			kind = abi.AIC
+		}
+		o.kernels[k] = &sim.Kernel{ID: k.FuncID, Name: k.Name, Type: kind, Run: r.kernel(k)}
+	}
+	return o
 }
 
 // ID names a submitted task.
@@ -30,9 +51,10 @@ type Task struct {
 	// Predicate decides, when the last dependency has finished, whether the task
 	// runs; nil: it does.
 	Predicate func() bool
-	SyncStart bool  // all blocks start together
-	Early     bool  // consumers may be placed on cores before the task has finished
-	Slot      *Slot // measured under this task-timing slot; nil: under none
+	SyncStart bool   // all blocks start together
+	Early     bool   // consumers may be placed on cores before the task has finished
+	Wait      uint64 // cycles of the chip's counter behind the kernels, for what is done outside of the cores
+	Slot      *Slot  // measured under this task-timing slot; nil: under none
 }
 
 // Slot is a task-timing slot, 0 to 15.
@@ -64,8 +86,8 @@ func (o *Orchestrator) Submit(t Task) (ID, []Tensor) {
 	if t.Blocks < 0 {
 		panic(fmt.Sprintf("a task has %d blocks: expected 1 or more, or 0 for 1", t.Blocks))
 	}
-	spec := &tmr.Task{
-		Scalars: t.Scalars, Blocks: t.Blocks, Predicate: t.Predicate, SyncStart: t.SyncStart, Early: t.Early,
+	spec := &sim.Task{
+		Scalars: t.Scalars, Blocks: t.Blocks, Predicate: t.Predicate, SyncStart: t.SyncStart, Early: t.Early, Wait: t.Wait,
 	}
 	for lane, k := range []*Incore{t.AIC, t.AIV0, t.AIV1} {
 		if k == nil {
@@ -80,19 +102,44 @@ func (o *Orchestrator) Submit(t Task) (ID, []Tensor) {
 		}
 		spec.Kernels[lane] = kernel
 	}
-	for _, a := range t.Args {
-		spec.Args = append(spec.Args, tmr.Arg{Type: a.use, Tensor: a.t.t})
-	}
+	spec.Args = specArgs(t.Args)
 	for _, d := range t.After {
 		spec.Deps = append(spec.Deps, producer.Dep{Producer: d.id})
 	}
 	if t.Slot != nil {
-		if *t.Slot < 0 || *t.Slot >= tmr.TimingSlots {
-			panic(fmt.Sprintf("the task has the timing slot %d: expected 0 to %d", *t.Slot, tmr.TimingSlots-1))
+		if *t.Slot < 0 || *t.Slot >= sim.TimingSlots {
+			panic(fmt.Sprintf("the task has the timing slot %d: expected 0 to %d", *t.Slot, sim.TimingSlots-1))
 		}
 		spec.Slot = int(*t.Slot) + 1
 	}
 	return submitted(o.o.Submit(spec))
+}
+
+func specArgs(args []Arg) (out []sim.Arg) {
+	for _, a := range args {
+		out = append(out, sim.Arg{Type: a.use, Tensor: a.t.t})
+	}
+	return out
+}
+
+// Graph is a part of an orchestration that is a task to all others, for the runtime
+// host_build_graph. Run is called when the graph is submitted for the first time, or
+// with arguments of other shapes, and what it submits is recorded; after that the
+// same is done with other tensors, so it must depend on nothing but shapes. What it
+// submits reads and writes its arguments and what it makes itself.
+type Graph struct {
+	Run func(o *Orchestrator, args []Tensor)
+}
+
+// Graph submits a graph. The tensors are its arguments, outputs with their storage.
+func (o *Orchestrator) Graph(g *Graph, args ...Arg) (ID, []Tensor) {
+	h, ok := o.o.(*hbg.Host)
+	if !ok {
+		panic("the runtime " + TensormapAndRingbuffer + " has no graphs: expected " + HostBuildGraph)
+	}
+	return submitted(h.Graph(g, specArgs(args), func(params []abi.Tensor) {
+		g.Run(o, tensors(params))
+	}))
 }
 
 // signed compares arguments with a signature.
@@ -127,12 +174,15 @@ func (o *Orchestrator) Alloc(shapes ...Tensor) (ID, []Tensor) {
 	return submitted(o.o.Alloc(list...))
 }
 
-func submitted(s tmr.Submitted) (ID, []Tensor) {
-	var out []Tensor
-	for _, t := range s.Args {
+func submitted(s sim.Submitted) (ID, []Tensor) {
+	return ID{s.ID}, tensors(s.Args)
+}
+
+func tensors(list []abi.Tensor) (out []Tensor) {
+	for _, t := range list {
 		out = append(out, Tensor{t: t})
 	}
-	return ID{s.ID}, out
+	return out
 }
 
 // Scope runs a part of the orchestration in a scope of its own: the storage of

@@ -17,6 +17,7 @@ import (
 	"swimlane/internal/outfile"
 	"swimlane/internal/producer"
 	"swimlane/internal/sim"
+	"swimlane/internal/sim/aicpu"
 	"swimlane/internal/sim/tmr"
 	"swimlane/internal/transport"
 )
@@ -50,12 +51,13 @@ type Result struct {
 	HostLog  string // path of the host's log
 	Device   string // path of the log of the device
 	Hazards  int    // pairs of tasks whose order matters and that nothing has ordered
+	Phases   string // path of what a host that builds the graph did
 	Notes    []string
 }
 
 // Files are the paths of all files that the run wrote.
 func (r *Result) Files() []string {
-	return slices.DeleteFunc([]string{r.Records, r.Graph, r.Names, r.HostLog, r.Device}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{r.Records, r.Graph, r.Names, r.HostLog, r.Device, r.Phases}, func(s string) bool { return s == "" })
 }
 
 // The device's memory: where its addresses begin, and how much there is beside the
@@ -135,8 +137,6 @@ func (b *batch) check() error {
 		return fmt.Errorf("incore %d (%q) has no Run", i, c.Incores[i].Name)
 	case b.Scene.level() != 2:
 		return fmt.Errorf("a scene of level %d is not simulated: expected one for one chip, level 2", b.Scene.level())
-	case b.Scene.Runtime != TensormapAndRingbuffer:
-		return fmt.Errorf("the runtime %s is not simulated: expected %s", b.Scene.Runtime, TensormapAndRingbuffer)
 	case b.Rounds > 1 && b.Call.diagnostics():
 		return fmt.Errorf("a diagnostic is enabled for %d rounds: expected one round", b.Rounds)
 	}
@@ -238,6 +238,7 @@ type runner struct {
 
 	swimlane *collector.Swimlane
 	records  *collector.Run
+	phases   *collector.HostPhases // of a host that builds the graph
 	depGen   *collector.DepGen
 	deps     *collector.DepGenRun
 }
@@ -304,41 +305,42 @@ func (r *runner) execute() error {
 	if err != nil {
 		return err
 	}
+	defer r.finalize()
+	if r.Scene.Runtime == HostBuildGraph {
+		return r.executeBuilt(threads, heap)
+	}
 	var hazards sim.Hazards
 	c := tmr.Config{Chip: r.chip, Threads: threads, Space: r.memory.Space(), Heap: heap, RingHeap: ringHeap, Progress: r.Progress, Hazards: &hazards}
-	defer r.finalize()
 	var clock *collector.ClockCorrelation
 	if r.Call.CaptureClockAnchors && r.Call.EnableChipSwimlane > 0 {
 		clock = collector.NewClockCorrelation(collector.ProviderSimSyscnt, r.arch)
 	}
-	r.launch = process.launch(&r.Scene.Callable, r.chip, len(r.args), clock)
+	r.launch = process.launch(&r.Scene.Callable, r.chip, prebuilt(r.chip, len(r.args)), clock, false)
 	r.launch.collect = r.Call.diagnostics()
-	if err := r.attach(&c); err != nil {
+	if c.Device, err = r.attach(threads); err != nil {
 		return err
 	}
-	o := &Orchestrator{kernels: map[*Incore]*sim.Kernel{}}
-	for _, k := range r.Scene.Callable.Incores {
-		kind := abi.AIV
-		if k.Core == AIC {
-			kind = abi.AIC
-		}
-		o.kernels[k] = &sim.Kernel{ID: k.FuncID, Name: k.Name, Type: kind, Run: r.kernel(k)}
+	if c.DepGen, err = r.attachDepGen(threads); err != nil {
+		return err
 	}
+	o := r.orchestrator()
 	report, err := tmr.Run(c, func(t *tmr.Orchestrator) {
 		o.o = t
 		r.orchestrate(o)
 	})
 	if report != nil {
-		r.result.Makespan, r.result.Submits, r.result.Tasks = time.Duration(report.End-report.Start), report.Submits, report.Tasks
 		r.hazards(&hazards, report.Start)
-		r.launch.ended(process, report)
-		r.logs(report, threads-1)
+		r.done(&report.Report, devicePhases(report, r.chip), deviceLines(r.launch.log.Inv, threads-1, report, r.chip))
 	}
+	return r.finish(c.Device, err)
+}
+
+// finish writes what was recorded, even of a run that failed.
+func (r *runner) finish(device *producer.Device, err error) error {
 	if err != nil && r.records != nil {
 		r.records.Failed()
 	}
-	// What was recorded is written even of a run that failed.
-	return errors.Join(err, r.export(c.Device))
+	return errors.Join(err, r.export(device))
 }
 
 // hazards tells of tasks whose order nothing makes sure of.
@@ -352,9 +354,16 @@ func (r *runner) hazards(h *sim.Hazards, begin sim.Time) {
 	}
 }
 
+// done notes how a run went that has ended.
+func (r *runner) done(report *aicpu.Report, phases []hostlog.DevicePhase, lines []string) {
+	r.result.Makespan, r.result.Submits, r.result.Tasks = time.Duration(report.End-report.Start), report.Submits, report.Tasks
+	r.launch.ended(process, report, phases)
+	r.logs(lines)
+}
+
 // logs writes what host and device tell of a run that has ended.
-func (r *runner) logs(report *tmr.Report, orchestrator int) {
-	path, err := writeDeviceLog(r.Call.OutputPrefix, r.log, deviceLines(r.launch.log.Inv, orchestrator, report, r.chip))
+func (r *runner) logs(lines []string) {
+	path, err := writeDeviceLog(r.Call.OutputPrefix, r.log, lines)
 	if r.result.Device = path; err != nil {
 		r.result.Notes = append(r.result.Notes, fmt.Sprintf("the log of the device cannot be written: %v", err))
 	}
@@ -376,45 +385,48 @@ func (r *runner) host() collector.Memory {
 	return m
 }
 
-// attach begins what is to be recorded, on the host and on the device.
-func (r *runner) attach(c *tmr.Config) (err error) {
+// attach begins the swimlane, on the host and on the device.
+func (r *runner) attach(threads int) (device *producer.Device, err error) {
 	cores, level := len(r.chip.Cores), abi.Level(r.Call.EnableChipSwimlane)
-	if level > 0 {
-		if r.swimlane, err = collector.New(collector.Options{Arch: r.arch, Cores: cores, Threads: c.Threads, Level: level, Memory: r.host()}); err != nil {
-			return err
-		}
-		var with []string
-		if r.Call.EnableDepGen {
-			with = []string{"dep_gen"}
-		}
-		if r.records, err = r.swimlane.Begin(collector.RunOptions{Level: level, Runtime: r.Scene.Runtime, CoCaptured: with, Clock: r.launch.clock}); err != nil {
-			return err
-		}
-		if err = r.records.Start(); err != nil {
-			return err
-		}
-		if c.Device, err = producer.Attach(producer.Config{
-			Region: r.swimlane.Layout(), Space: r.memory.Space(), RegionAddr: r.swimlane.DataBase(), RotationTable: r.swimlane.RotationTable(),
-			Enable: abi.EnableSwimlane, Cores: cores,
-		}); err != nil {
-			return err
-		}
+	if level == 0 {
+		return nil, nil
 	}
+	if r.swimlane, err = collector.New(collector.Options{Arch: r.arch, Cores: cores, Threads: threads, Level: level, Memory: r.host()}); err != nil {
+		return nil, err
+	}
+	var with []string
 	if r.Call.EnableDepGen {
-		if r.depGen, err = collector.NewDepGen(collector.DepGenOptions{Arch: r.arch, Threads: c.Threads, Memory: r.host()}); err != nil {
-			return err
-		}
-		if r.deps, err = r.depGen.Begin(); err != nil {
-			return err
-		}
-		if err = r.deps.Start(); err != nil {
-			return err
-		}
-		c.DepGen, err = producer.AttachDepGen(producer.DepGenConfig{
-			Region: r.depGen.Layout(), Space: r.memory.Space(), RegionAddr: r.depGen.DataBase(), Enable: abi.EnableDepGen,
-		})
+		with = []string{"dep_gen"}
 	}
-	return err
+	if r.records, err = r.swimlane.Begin(collector.RunOptions{Level: level, Runtime: r.Scene.Runtime, CoCaptured: with, Clock: r.launch.clock}); err != nil {
+		return nil, err
+	}
+	if err = r.records.Start(); err != nil {
+		return nil, err
+	}
+	return producer.Attach(producer.Config{
+		Region: r.swimlane.Layout(), Space: r.memory.Space(), RegionAddr: r.swimlane.DataBase(), RotationTable: r.swimlane.RotationTable(),
+		Enable: abi.EnableSwimlane, Cores: cores,
+	})
+}
+
+// attachDepGen begins dep_gen.
+func (r *runner) attachDepGen(threads int) (device *producer.DepGen, err error) {
+	if !r.Call.EnableDepGen {
+		return nil, nil
+	}
+	if r.depGen, err = collector.NewDepGen(collector.DepGenOptions{Arch: r.arch, Threads: threads, Memory: r.host()}); err != nil {
+		return nil, err
+	}
+	if r.deps, err = r.depGen.Begin(); err != nil {
+		return nil, err
+	}
+	if err = r.deps.Start(); err != nil {
+		return nil, err
+	}
+	return producer.AttachDepGen(producer.DepGenConfig{
+		Region: r.depGen.Layout(), Space: r.memory.Space(), RegionAddr: r.depGen.DataBase(), Enable: abi.EnableDepGen,
+	})
 }
 
 // export ends the recording and writes the artifacts.
@@ -426,6 +438,7 @@ func (r *runner) export(device *producer.Device) error {
 		r.records.Stop()
 		out := r.records.Outcome()
 		r.note(out.Notices)
+		out.Capture.Host = r.phases
 		path, err := out.Capture.Export(r.Call.OutputPrefix)
 		r.result.Records = path
 		errs = append(errs, err)

@@ -10,6 +10,7 @@ func All() []*scene.Scene {
 		VectorExample(), PagedAttention(), PagedAttentionUnroll(), BlockMatmul(), SpmdBasic(), SpmdMultiblockAiv(), SpmdMultiblockMix(),
 		SyncStartDrainPhases(), SpmdSyncStartEarlyDispatch(), MixedExample(), DummyTask(), PredicatedDispatch(), AllocAccumulate(), ManualScope(), FaninLookupPerf(),
 		EarlyDispatchChain(), TaskTimingSlots(),
+		HostVectorExample(), HostPagedAttention(), HostPagedAttentionUnroll(), HostPredicatedDispatch(), HostDummyTask(), HostGraphExecution(), HostAsyncWait(),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type paged struct {
 	requests, blocks int
 	rows, block, dim int
+	update           bool // what is written in the end is an argument that is read too, as in some real captures
 }
 
 // The kernels of paged attention. What it sums up over the blocks of a request are
@@ -73,6 +74,10 @@ func orchestratePaged(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor)
 	query, keys, values, out := args[0], args[1], args[2], args[3]
 	table := p.table()
 	perRow := scene.Shape(scene.Float32, p.rows, 1)
+	into := scene.Into
+	if p.update {
+		into = scene.InOut
+	}
 	for r := range p.requests {
 		o.Scope(func() {
 			_, sums := o.Alloc(perRow, perRow, scene.Shape(scene.Float32, p.rows, p.dim))
@@ -89,7 +94,7 @@ func orchestratePaged(o *scene.Orchestrator, c *scene.Case, args []scene.Tensor)
 					_, w := o.Submit(scene.Task{AIV0: sf, Args: []scene.Arg{scene.In(s[2]), scene.Out(scene.Shape(scene.Float32, p.rows, p.block)), scene.Out(perRow), scene.Out(perRow)}})
 					_, v := o.Submit(scene.Task{AIC: pv, Args: []scene.Arg{scene.In(w[1]), scene.In(values.Slice(at, size)), scene.Out(scene.Shape(scene.Float32, p.rows, p.dim))}})
 					o.Submit(scene.Task{AIV0: up, Args: []scene.Arg{
-						scene.In(w[2]), scene.In(w[3]), scene.In(v[2]), scene.InOut(sums[0]), scene.InOut(sums[1]), scene.InOut(sums[2]), scene.Into(result),
+						scene.In(w[2]), scene.In(w[3]), scene.In(v[2]), scene.InOut(sums[0]), scene.InOut(sums[1]), scene.InOut(sums[2]), into(result),
 					}, Scalars: []uint64{uint64(b), last}})
 				})
 			}

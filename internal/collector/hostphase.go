@@ -87,13 +87,27 @@ type HostPhases struct {
 	Dropped  uint64          // of these, without room
 }
 
+// Records are what the pool holds, by start. Nobody may add any more.
+func (p *HostPhasePool) Records() (out []abi.HostPhase) {
+	for n := range min(p.next.Load(), hostPhaseRoom) {
+		out = append(out, p.buffers[n/abi.HostPhaseRecordsPerBuffer][n%abi.HostPhaseRecordsPerBuffer])
+	}
+	byStart(out)
+	return out
+}
+
+func byStart(list []abi.HostPhase) {
+	slices.SortStableFunc(list, func(a, b abi.HostPhase) int { return cmp.Compare(a.StartNs, b.StartNs) })
+}
+
+// dropped is how many records came when there was no room.
+func (p *HostPhasePool) dropped() uint64 { return max(p.next.Load(), hostPhaseRoom) - hostPhaseRoom }
+
 // Take sorts out what the pool holds; expected is the number of tasks that the
 // orchestrator says it submitted. Nobody may add any more.
 func (p *HostPhasePool) Take(expected uint64) *HostPhases {
-	h := &HostPhases{Expected: expected, Pool: p.next.Load()}
-	held := min(h.Pool, hostPhaseRoom)
-	h.Dropped = h.Pool - held
-	for n := range held {
+	h := &HostPhases{Expected: expected, Pool: p.next.Load(), Dropped: p.dropped()}
+	for n := range min(h.Pool, hostPhaseRoom) {
 		r := p.buffers[n/abi.HostPhaseRecordsPerBuffer][n%abi.HostPhaseRecordsPerBuffer]
 		switch kind := HostPhaseKind(r.Kind); {
 		case kind.Submit():
@@ -102,7 +116,7 @@ func (p *HostPhasePool) Take(expected uint64) *HostPhases {
 			h.Uploads = append(h.Uploads, r)
 		}
 	}
-	slices.SortStableFunc(h.Submits, func(a, b abi.HostPhase) int { return cmp.Compare(a.StartNs, b.StartNs) })
+	byStart(h.Submits)
 	return h
 }
 

@@ -34,6 +34,11 @@ func Write(dir string, out *collector.DepGenOutcome) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	return save(dir, s, t.write)
+}
+
+// save writes a task graph to its place.
+func save(dir string, s Summary, write func(io.Writer, *Summary) error) (Summary, error) {
 	path := filepath.Join(dir, FileName)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return Summary{}, fmt.Errorf("cannot make the directory of %s: %w: %w; choose another output prefix", FileName, ErrWrite, err)
@@ -44,7 +49,7 @@ func Write(dir string, out *collector.DepGenOutcome) (Summary, error) {
 		return Summary{}, fmt.Errorf("no %s: %w: %w", FileName, ErrWrite, err)
 	}
 	defer f.Discard()
-	if err := t.write(f, &s); err != nil {
+	if err := write(f, &s); err != nil {
 		return Summary{}, fmt.Errorf("no %s: %w", path, err)
 	}
 	if err := f.Commit(); err != nil {
@@ -96,15 +101,17 @@ func (t *trace) count() (s Summary, err error) {
 }
 
 // write writes the graph of a trace that was counted.
-func (t *trace) write(w io.Writer, s *Summary) error {
+func (t *trace) write(w io.Writer, s *Summary) error { return writeGraph(newFile(w), t.each, s) }
+
+// writeGraph writes the graph of submits that were counted.
+func writeGraph(f *file, each func(func(*producer.Submit) error) error, s *Summary) error {
 	entries := 1 << bits.Len(uint(max(s.slices, 1)-1)) // nothing retires, so all of them may be there
 	m, err := fanin.New(fanin.Options{Entries: entries, Buckets: min(max(entries, fanin.DefaultBuckets), 1<<20)})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrInit, err)
 	}
-	f := newFile(w)
 	f.section(`{"tasks":[`)
-	if err := t.each(f.task); err != nil {
+	if err := each(f.task); err != nil {
 		return writing(f, err)
 	}
 	f.section(`],"tensors":[`)
@@ -116,7 +123,7 @@ func (t *trace) write(w io.Writer, s *Summary) error {
 		f.edge(task, r)
 		s.Edges++
 	}
-	err = t.each(func(submit *producer.Submit) error {
+	err = each(func(submit *producer.Submit) error {
 		task = submit
 		m.Resolve(submit, row)
 		if err := m.Register(submit); err != nil {

@@ -28,6 +28,7 @@ type file struct {
 	w     io.Writer
 	buf   []byte
 	err   error // the first that happened; what follows is not written
+	plain bool  // edges have no flags
 	first bool  // the next entry is the first of its section
 
 	seen    map[version]struct{}
@@ -156,8 +157,10 @@ func (f *file) edge(s *producer.Submit, r *fanin.Row) {
 	b := appendQuoted(append(f.entry(), `{"pred":`...), r.Producer)
 	b = appendQuoted(append(b, `,"succ":`...), s.TaskID)
 	b = strconv.AppendInt(append(b, `,"arg":`...), int64(r.Arg), 10)
-	b = append(append(b, `,"source":"`...), r.Source.String()...)
-	b = append(append(b, `","flags":`...), flagLists[r.Flags&(abi.DepWait|abi.DepRetain)]...)
+	b = append(append(append(b, `,"source":"`...), r.Source.String()...), '"')
+	if !f.plain {
+		b = append(append(b, `,"flags":`...), flagLists[r.Flags&(abi.DepWait|abi.DepRetain)]...)
+	}
 	if r.Source != fanin.Explicit {
 		t := &s.Args[r.Arg].Tensor
 		id := TensorID(t.BufferAddr, t.Version)

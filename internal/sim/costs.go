@@ -19,50 +19,70 @@ type Cost int
 // The costs. Those from CoreRecord on are what profiling itself takes; a run
 // without it pays none of them.
 const (
-	CoreReceive      Cost = iota // a token is written → the core has seen it
-	CorePayload                  // reads the payload and acknowledges
-	CoreStart                    // ACK → the kernel starts
-	CoreFinish                   // the kernel ends → FIN is written
-	CoreDoorbell                 // a doorbell is written → the gated core goes on
-	CoreKilocycle                // 1000 cycles of a core's clock, in which kernels count
-	SchedLoop                    // an iteration, beside what is in it
-	SchedPoll                    // reads COND of a core
-	SchedComplete                // a subtask that has finished
-	SchedResolve                 // a consumer on the walk of a finished task
-	SchedRelease                 // a slot on the deferred-release list
-	SchedPop                     // a look into a queue
-	SchedPush                    // a task into a queue
-	SchedPrepare                 // the payload of a subtask
-	SchedPublish                 // writes a token to a core, or a doorbell
-	SchedDrain                   // a step of the handshake of a sync-start drain
-	OrchSubmit                   // a submit, beside what is in it
-	OrchArg                      // an argument
-	OrchEntry                    // an entry of the tensor map that is compared
-	OrchEdge                     // an edge that is wired
-	OrchAlloc                    // the storage of an output, or of an alloc
-	OrchScope                    // begins or ends a scope
-	Preamble                     // launch → the AICPU's program
-	ConfigValidate               // the orchestrator checks its configuration
-	ArenaWire                    // wires its memory
-	SmReset                      // resets what it shares with the schedulers
-	PostOrch                     // after orchestration
-	HostArg                      // the host binds a tensor of the run
-	HostBind                     // beside that
-	HostLaunch                   // bound → the AICPU's program is launched
-	HostComplete                 // the device has ended → the host has seen it
-	HostClaim                    // lets a successor launch
-	HostValidate                 // checks how the run ended
-	CoreRecord                   // an AicoreTask record, between two tasks of a core
-	SchedSample                  // reads the system counter
-	SchedTaskRecord              // an AicpuTask record
-	SchedPhaseRecord             // a phase record
-	SchedDepth                   // samples the depths of the shared queues
-	SchedRotate                  // changes the buffer that a core fills
-	OrchRecord                   // a submit record
-	DepGenSubmit                 // a dep_gen record, beside its arguments
-	DepGenArg                    // an argument of it
-	ClockAnchor                  // an anchor that ties the device's clock to the host's
-	HostCollect                  // the host stops its collector
+	CoreReceive         Cost = iota // a token is written → the core has seen it
+	CorePayload                     // reads the payload and acknowledges
+	CoreStart                       // ACK → the kernel starts
+	CoreFinish                      // the kernel ends → FIN is written
+	CoreDoorbell                    // a doorbell is written → the gated core goes on
+	CoreKilocycle                   // 1000 cycles of a core's clock, in which kernels count
+	SchedLoop                       // an iteration, beside what is in it
+	SchedPoll                       // reads COND of a core
+	SchedComplete                   // a subtask that has finished
+	SchedResolve                    // a consumer on the walk of a finished task
+	SchedRelease                    // a slot on the deferred-release list
+	SchedPop                        // a look into a queue
+	SchedPush                       // a task into a queue
+	SchedPrepare                    // the payload of a subtask
+	SchedPublish                    // writes a token to a core, or a doorbell
+	SchedDrain                      // a step of the handshake of a sync-start drain
+	SchedGraphNode                  // expands a node of a graph task
+	SchedGraphActivate              // lets the nodes of a graph task begin
+	OrchSubmit                      // a submit, beside what is in it
+	OrchArg                         // an argument
+	OrchEntry                       // an entry of the tensor map that is compared
+	OrchEdge                        // an edge that is wired
+	OrchAlloc                       // the storage of an output, or of an alloc
+	OrchScope                       // begins or ends a scope
+	Preamble                        // launch → the AICPU's program
+	ConfigValidate                  // the orchestrator checks its configuration
+	ArenaWire                       // wires its memory
+	SmReset                         // resets what it shares with the schedulers
+	PostOrch                        // after orchestration
+	HostArg                         // the host binds a tensor of the run
+	HostBind                        // beside that
+	HostArenaBuild                  // a host that builds the graph: makes the image of its memory
+	HostStaticArena                 // and the part of it that does not change
+	HostHeap                        // finds the heap of outputs
+	HostInit                        // initialises the runtime
+	HostSubmit                      // a submit, an alloc or a node, beside what is in it
+	HostSubmitArg                   // an argument
+	HostEntry                       // an entry of the tensor map that is compared
+	HostEdge                        // a dependency
+	HostScope                       // begins or ends a scope
+	HostGraphSubmit                 // a graph task, beside what is in a submit
+	HostWorker                      // a graph is submitted → a thread begins to record it
+	HostRecordNode                  // a node, beside what is in a submit
+	HostBuildDefinition             // a node, when the definition of its graph is made
+	HostImageLine                   // 64 bytes of the image
+	HostUpload                      // a copy to the device
+	HostUploadLine                  // 64 bytes of it
+	HostViewClose                   // lets go of the image
+	HostLaunch                      // bound → the AICPU's program is launched
+	HostComplete                    // the device has ended → the host has seen it
+	HostClaim                       // lets a successor launch
+	HostValidate                    // checks how the run ended
+	CoreRecord                      // an AicoreTask record, between two tasks of a core
+	SchedSample                     // reads the system counter
+	SchedTaskRecord                 // an AicpuTask record
+	SchedPhaseRecord                // a phase record
+	SchedDepth                      // samples the depths of the shared queues
+	SchedRotate                     // changes the buffer that a core fills
+	OrchRecord                      // a submit record
+	HostRecord                      // a record of a host phase
+	DepGenSubmit                    // a dep_gen record, beside its arguments
+	DepGenArg                       // an argument of it
+	ClockAnchor                     // an anchor that ties the device's clock to the host's
+	HostCollect                     // the host stops its collector
 	costCount
 )
 
@@ -72,12 +92,17 @@ const firstObserver = CoreRecord
 var costNames = [costCount]string{
 	CoreReceive: "core.receive", CorePayload: "core.payload", CoreStart: "core.start", CoreFinish: "core.finish", CoreDoorbell: "core.doorbell", CoreKilocycle: "core.kilocycle",
 	SchedLoop: "sched.loop", SchedPoll: "sched.poll", SchedComplete: "sched.complete", SchedResolve: "sched.resolve", SchedRelease: "sched.release",
-	SchedPop: "sched.pop", SchedPush: "sched.push", SchedPrepare: "sched.prepare", SchedPublish: "sched.publish", SchedDrain: "sched.drain",
+	SchedPop: "sched.pop", SchedPush: "sched.push", SchedPrepare: "sched.prepare", SchedPublish: "sched.publish", SchedDrain: "sched.drain", SchedGraphNode: "sched.graph_node", SchedGraphActivate: "sched.graph_activate",
 	OrchSubmit: "orch.submit", OrchArg: "orch.arg", OrchEntry: "orch.entry", OrchEdge: "orch.edge", OrchAlloc: "orch.alloc", OrchScope: "orch.scope",
 	Preamble: "run.preamble", ConfigValidate: "run.config_validate", ArenaWire: "run.arena_wire", SmReset: "run.sm_reset", PostOrch: "run.post_orch",
-	HostArg: "host.arg", HostBind: "host.bind", HostLaunch: "host.launch", HostComplete: "host.complete", HostClaim: "host.claim", HostValidate: "host.validate",
+	HostArg: "host.arg", HostBind: "host.bind",
+	HostArenaBuild: "host.arena_build", HostStaticArena: "host.static_arena", HostHeap: "host.gm_heap", HostInit: "host.runtime_init",
+	HostSubmit: "host.submit", HostSubmitArg: "host.submit_arg", HostEntry: "host.entry", HostEdge: "host.edge", HostScope: "host.scope",
+	HostGraphSubmit: "host.graph_submit", HostWorker: "host.worker", HostRecordNode: "host.record_node", HostBuildDefinition: "host.build_definition",
+	HostImageLine: "host.image_line", HostUpload: "host.upload", HostUploadLine: "host.upload_line", HostViewClose: "host.view_close",
+	HostLaunch: "host.launch", HostComplete: "host.complete", HostClaim: "host.claim", HostValidate: "host.validate",
 	CoreRecord: "profile.core_record", SchedSample: "profile.sched_sample", SchedTaskRecord: "profile.sched_task_record",
-	SchedPhaseRecord: "profile.sched_phase_record", SchedDepth: "profile.sched_depth", SchedRotate: "profile.sched_rotate", OrchRecord: "profile.orch_record",
+	SchedPhaseRecord: "profile.sched_phase_record", SchedDepth: "profile.sched_depth", SchedRotate: "profile.sched_rotate", OrchRecord: "profile.orch_record", HostRecord: "profile.host_record",
 	DepGenSubmit: "profile.dep_gen_submit", DepGenArg: "profile.dep_gen_arg", ClockAnchor: "profile.clock_anchor",
 	HostCollect: "profile.host_collect",
 }
@@ -103,6 +128,9 @@ const (
 	whyWork   = "some tens of instructions and a cache miss or two of an AICPU at about 2 GHz"
 	whyLine   = "a few stores to a cache line that the thread has at hand"
 	whyRounds = "the second of twenty rounds of a real run of the simulator's vector example, without profiling"
+	whyBuild  = "a real run of the simulator's vector example, whose graph the host builds"
+	whyMedium = "a real run of the simulator's paged attention of 2056 submits, whose graph the host builds"
+	whyGraph  = "real runs of the simulator's graph execution"
 	whyCycle  = "one tick of the 50 MHz counter is 20 ns; at 1 GHz the same read is as long"
 )
 
@@ -110,50 +138,70 @@ const (
 // digits are not.
 var (
 	A2A3Costs = Costs{
-		CoreReceive:      {300, whyBus + "; real captures show 0.2 to 0.5 µs from dispatch to receive"},
-		CorePayload:      {160, "invalidates and reads two cache lines of the payload"},
-		CoreStart:        {60, "a branch to the kernel; receive → start is then 0.2 µs, as where nothing is gated"},
-		CoreFinish:       {80, whyBus},
-		CoreDoorbell:     {200, whyBus},
-		CoreKilocycle:    {556, "a clock of 1.8 GHz"},
-		SchedLoop:        {60, whyWork},
-		SchedPoll:        {40, "a load of COND, which cores push to the AICPU's side; a loop over 24 cores is then about 1 µs"},
-		SchedComplete:    {120, whyWork},
-		SchedResolve:     {90, "an atomic decrement in a slot that another thread touched last"},
-		SchedRelease:     {80, whyWork},
-		SchedPop:         {60, "an atomic exchange on a shared queue"},
-		SchedPush:        {60, "an atomic exchange on a shared queue"},
-		SchedPrepare:     {180, "writes the payload of a subtask: two cache lines"},
-		SchedPublish:     {90, whyBus + "; writes are posted"},
-		SchedDrain:       {150, "an atomic handshake between all schedulers"},
-		OrchSubmit:       {350, whyWork + "; a submit of a kernel with three arguments is then about 0.7 µs"},
-		OrchArg:          {60, "copies a descriptor of 128 bytes"},
-		OrchEntry:        {30, "compares two views of a buffer"},
-		OrchEdge:         {70, "an atomic insertion into the producer's list"},
-		OrchAlloc:        {60, "moves the end of a ring's heap"},
-		OrchScope:        {80, whyWork},
-		Preamble:         {8_000, "loads the program of the AICPU threads"},
-		ConfigValidate:   {2_540, "a real run of the simulator's vector example"},
-		ArenaWire:        {2_180, "a real run of the simulator's vector example"},
-		SmReset:          {3_880, "a real run of the simulator's vector example"},
-		PostOrch:         {2_260, "a real run of the simulator's vector example"},
-		HostArg:          {700, whyRounds + ": 2.2 µs for three tensors"},
-		HostBind:         {21_000, whyRounds},
-		HostLaunch:       {520_000, whyRounds},
-		HostComplete:     {650_000, whyRounds},
-		HostClaim:        {1_000, whyWork},
-		HostValidate:     {1_900, whyRounds},
-		CoreRecord:       {800, "spec/sched-overhead.md §1: about 0.8 µs a core switch at the full level"},
-		SchedSample:      {20, whyCycle},
-		SchedTaskRecord:  {40, whyLine},
-		SchedPhaseRecord: {50, whyLine},
-		SchedDepth:       {30, "three loads of counters that other threads write"},
-		SchedRotate:      {400, "takes a buffer from the host, and three barriers"},
-		OrchRecord:       {40, whyLine},
-		DepGenSubmit:     {250, "a record of 4.7 KB, of which the base and the kernel ids are always written"},
-		DepGenArg:        {60, "a descriptor of 128 bytes"},
-		ClockAnchor:      {5_000, "a round trip between host and device"},
-		HostCollect:      {60_000_000, "a real run of the simulator at level 4: that much more lies between the end of the device and that of runner_run"},
+		CoreReceive:         {300, whyBus + "; real captures show 0.2 to 0.5 µs from dispatch to receive"},
+		CorePayload:         {160, "invalidates and reads two cache lines of the payload"},
+		CoreStart:           {60, "a branch to the kernel; receive → start is then 0.2 µs, as where nothing is gated"},
+		CoreFinish:          {80, whyBus},
+		CoreDoorbell:        {200, whyBus},
+		CoreKilocycle:       {556, "a clock of 1.8 GHz"},
+		SchedLoop:           {60, whyWork},
+		SchedPoll:           {40, "a load of COND, which cores push to the AICPU's side; a loop over 24 cores is then about 1 µs"},
+		SchedComplete:       {120, whyWork},
+		SchedResolve:        {90, "an atomic decrement in a slot that another thread touched last"},
+		SchedRelease:        {80, whyWork},
+		SchedPop:            {60, "an atomic exchange on a shared queue"},
+		SchedPush:           {60, "an atomic exchange on a shared queue"},
+		SchedPrepare:        {180, "writes the payload of a subtask: two cache lines"},
+		SchedPublish:        {90, whyBus + "; writes are posted"},
+		SchedDrain:          {150, "an atomic handshake between all schedulers"},
+		SchedGraphNode:      {450, whyGraph + ": 2 to 5 µs for four nodes"},
+		SchedGraphActivate:  {200, whyWork},
+		OrchSubmit:          {350, whyWork + "; a submit of a kernel with three arguments is then about 0.7 µs"},
+		OrchArg:             {60, "copies a descriptor of 128 bytes"},
+		OrchEntry:           {30, "compares two views of a buffer"},
+		OrchEdge:            {70, "an atomic insertion into the producer's list"},
+		OrchAlloc:           {60, "moves the end of a ring's heap"},
+		OrchScope:           {80, whyWork},
+		Preamble:            {8_000, "loads the program of the AICPU threads"},
+		ConfigValidate:      {2_540, "a real run of the simulator's vector example"},
+		ArenaWire:           {2_180, "a real run of the simulator's vector example"},
+		SmReset:             {3_880, "a real run of the simulator's vector example"},
+		PostOrch:            {2_260, "a real run of the simulator's vector example"},
+		HostArg:             {700, whyRounds + ": 2.2 µs for three tensors"},
+		HostBind:            {21_000, whyRounds},
+		HostArenaBuild:      {16_000, whyBuild},
+		HostStaticArena:     {15_000, whyBuild},
+		HostHeap:            {400, whyBuild},
+		HostInit:            {8_000, whyBuild},
+		HostSubmit:          {350, whyMedium + ", 0.7 µs a submit at best, 1.8 µs in the mean"},
+		HostSubmitArg:       {60, "copies a descriptor of 128 bytes"},
+		HostEntry:           {20, "compares two views of a buffer, by a processor of the host"},
+		HostEdge:            {50, "adds a number to the list of a task"},
+		HostScope:           {40, "some tens of instructions of the host"},
+		HostGraphSubmit:     {1_200, whyGraph + ": 1 to 7 µs, the first one more"},
+		HostWorker:          {20_000, whyGraph + ": 18 to 55 µs, the wake-up of a thread"},
+		HostRecordNode:      {600, whyGraph + ": 0.7 to 3 µs a node"},
+		HostBuildDefinition: {1_100, whyGraph + ": 2.4 to 9 µs for five nodes"},
+		HostImageLine:       {1, whyMedium + ", 23 µs for 1.9 MB"},
+		HostUpload:          {1_000, whyBuild},
+		HostUploadLine:      {45, whyMedium + ", 1.35 ms for 1.9 MB"},
+		HostViewClose:       {1_000, whyBuild},
+		HostLaunch:          {520_000, whyRounds},
+		HostComplete:        {650_000, whyRounds},
+		HostClaim:           {1_000, whyWork},
+		HostValidate:        {1_900, whyRounds},
+		CoreRecord:          {800, "spec/sched-overhead.md §1: about 0.8 µs a core switch at the full level"},
+		SchedSample:         {20, whyCycle},
+		SchedTaskRecord:     {40, whyLine},
+		SchedPhaseRecord:    {50, whyLine},
+		SchedDepth:          {30, "three loads of counters that other threads write"},
+		SchedRotate:         {400, "takes a buffer from the host, and three barriers"},
+		OrchRecord:          {40, whyLine},
+		HostRecord:          {60, "40 bytes of the host's own memory, and two looks at its clock"},
+		DepGenSubmit:        {250, "a record of 4.7 KB, of which the base and the kernel ids are always written"},
+		DepGenArg:           {60, "a descriptor of 128 bytes"},
+		ClockAnchor:         {5_000, "a round trip between host and device"},
+		HostCollect:         {60_000_000, "a real run of the simulator at level 4: that much more lies between the end of the device and that of runner_run"},
 	}
 	A5Costs = derive(A2A3Costs, map[Cost]Row{
 		CoreReceive:  {200, whyBus + "; a newer interconnect"},

@@ -34,6 +34,12 @@ type Arg struct {
 	Tensor abi.Tensor
 }
 
+// Submitted is a task after its submit.
+type Submitted struct {
+	ID   uint64
+	Args []abi.Tensor // with the addresses of outputs
+}
+
 // TimingSlots is how many task-timing slots there are (spec/host-log.md §4.5).
 const TimingSlots = 16
 

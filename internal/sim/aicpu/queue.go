@@ -1,5 +1,7 @@
 package aicpu
 
+import "slices"
+
 // Passes over the ready queues (spec/collector.md §12.6).
 const (
 	syncPass   = iota // tasks that must start together
@@ -90,4 +92,13 @@ func (q *Queue) take(test func(*Task) bool) *Task {
 		}
 	}
 	return nil
+}
+
+// Remove takes a task out of the queue, and tells whether it was there.
+func (q *Queue) Remove(t *Task) bool {
+	i := slices.Index(q.tasks[q.head:], t)
+	if i >= 0 {
+		q.tasks = slices.Delete(q.tasks, q.head+i, q.head+i+1)
+	}
+	return i >= 0
 }

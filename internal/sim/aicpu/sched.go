@@ -325,7 +325,16 @@ func (s *Scheduler) Phase(p *abi.SchedPhase, start, end sim.Time) {
 	if s.r.Level < abi.SchedPhases {
 		return
 	}
-	p.StartTime, p.EndTime, p.LoopIter = s.r.Chip.Counter(start), s.r.Chip.Counter(end), s.iter
+	p.StartTime, p.EndTime = s.r.Chip.Counter(start), s.r.Chip.Counter(end)
+	s.Emit(p)
+}
+
+// Emit emits a phase whose times are in it.
+func (s *Scheduler) Emit(p *abi.SchedPhase) {
+	if s.r.Level < abi.SchedPhases {
+		return
+	}
+	p.LoopIter = s.iter
 	s.out.SchedPhase(p)
 	s.Spend(sim.SchedPhaseRecord)
 }

@@ -24,6 +24,7 @@ type Task struct {
 	Args      []abi.Tensor // with the addresses of outputs
 	Producers []int        // tasks of the same list that it waits for, each once, ascending
 	Alloc     bool         // complete from the beginning
+	Manual    bool         // submitted in a manual scope
 	Nodes     []*Task      // of a graph task: what it is expanded to, in the order of their ids
 }
 

@@ -204,12 +204,6 @@ func (o *Orchestrator) Submit(spec *Task) Submitted {
 	return Submitted{ID: t.ID, Args: t.Args}
 }
 
-// Submitted is a task after its submit.
-type Submitted struct {
-	ID   uint64
-	Args []abi.Tensor // with the addresses of outputs
-}
-
 // wire finds the producers of a task and lets it run when they have completed.
 func (o *Orchestrator) wire(t *task, s *producer.Submit) {
 	o.alive[t.ring.index] = t.ring.alive()

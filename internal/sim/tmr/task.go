@@ -5,10 +5,11 @@ import (
 	"swimlane/internal/sim/aicpu"
 )
 
-// Task is what is submitted, and Arg an argument of it.
+// Task is what is submitted, Arg an argument of it, and Submitted what becomes of it.
 type (
-	Task = sim.Task
-	Arg  = sim.Arg
+	Task      = sim.Task
+	Arg       = sim.Arg
+	Submitted = sim.Submitted
 )
 
 // TimingSlots is how many task-timing slots there are.
