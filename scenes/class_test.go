@@ -29,3 +29,15 @@ func TestManualScope(t *testing.T)        { scenetest.Run(t, scenes.ManualScope(
 func TestFaninLookupPerf(t *testing.T)    { scenetest.Run(t, scenes.FaninLookupPerf()) }
 func TestEarlyDispatchChain(t *testing.T) { scenetest.Run(t, scenes.EarlyDispatchChain()) }
 func TestTaskTimingSlots(t *testing.T)    { scenetest.Run(t, scenes.TaskTimingSlots()) }
+
+func TestVectorExampleHostBuildGraph(t *testing.T)  { scenetest.Run(t, scenes.HostVectorExample()) }
+func TestPagedAttentionHostBuildGraph(t *testing.T) { scenetest.Run(t, scenes.HostPagedAttention()) }
+func TestPagedAttentionUnrollHostBuildGraph(t *testing.T) {
+	scenetest.Run(t, scenes.HostPagedAttentionUnroll())
+}
+func TestPredicatedDispatchHostBuildGraph(t *testing.T) {
+	scenetest.Run(t, scenes.HostPredicatedDispatch())
+}
+func TestDummyTaskHostBuildGraph(t *testing.T)      { scenetest.Run(t, scenes.HostDummyTask()) }
+func TestGraphExecutionHostBuildGraph(t *testing.T) { scenetest.Run(t, scenes.HostGraphExecution()) }
+func TestAsyncWaitHostBuildGraph(t *testing.T)      { scenetest.Run(t, scenes.HostAsyncWait()) }

@@ -115,6 +115,10 @@ func (r *ran) checkRun() {
 	r.Helper()
 	rows := r.subtasks()
 	skipped := ids(r.phases("predicated_skip"))
+	if r.hosted() {
+		r.checkResolver()
+		skipped = untold[r.label]
+	}
 	byCore := map[int][]subtask{}
 	for n := range int32(r.graph.Nodes()) {
 		id := r.graph.ID(n)

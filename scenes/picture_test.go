@@ -27,6 +27,7 @@ const (
 	scheduler     = 2
 	schedulerView = 3
 	workerView    = 4
+	graphView     = 5 // if graphs ran
 )
 
 // laneID is a lane by its numbers.
@@ -146,7 +147,8 @@ func (p *picture) on(pid int) (out []traceEvent) {
 }
 
 // marks are the tasks that the Worker View shows although they ran on no core, with
-// how often: dummies, skipped tasks and allocs.
+// how often: dummies, skipped tasks and allocs. Where the host has built the graph,
+// graph tasks and skipped ones are not among them.
 func (r *ran) marks() map[uint64]int {
 	out := map[uint64]int{}
 	for _, kind := range []string{"dummy_task", "predicated_skip"} {
@@ -155,9 +157,9 @@ func (r *ran) marks() map[uint64]int {
 		}
 	}
 	rows := r.subtasks()
-	for _, lane := range r.Rec.DeviceOrc {
+	for _, lane := range slices.Concat(r.Rec.DeviceOrc, r.Rec.HostOrc) {
 		for _, id := range lane.Task {
-			if out[id] == 0 && len(rows[id]) == 0 {
+			if out[id] == 0 && len(rows[id]) == 0 && !(r.hosted() && r.isTask(id)) {
 				out[id]++
 			}
 		}
@@ -169,9 +171,15 @@ func (r *ran) marks() map[uint64]int {
 // ran something, each scheduler thread and the orchestrator.
 func (r *ran) checkLanes(p *picture) {
 	r.Helper()
-	if len(p.process) != 4 || !strings.HasPrefix(p.process[orchestrator], "AICPU ") || p.process[scheduler] != "AICPU Scheduler" ||
-		p.process[schedulerView] != "Scheduler View" || p.process[workerView] != "Worker View" {
-		r.Errorf("processes %v", p.process)
+	want := map[int]string{orchestrator: p.process[orchestrator], scheduler: "AICPU Scheduler", schedulerView: "Scheduler View", workerView: "Worker View"}
+	if at := "AICPU "; r.hosted() && p.process[orchestrator] != "Host Orchestrator" || !r.hosted() && !strings.HasPrefix(p.process[orchestrator], at) {
+		r.Errorf("the orchestrator is %q: want it on the host where there are host records, and after %q else", p.process[orchestrator], at)
+	}
+	if len(r.phases("graph_prepare")) > 0 {
+		want[graphView] = "Graph Execution"
+	}
+	if !maps.Equal(p.process, want) {
+		r.Errorf("processes %v, want %v", p.process, want)
 	}
 	got := map[int][]string{}
 	for lane, name := range p.lane {
@@ -194,8 +202,13 @@ func (r *ran) checkLanes(p *picture) {
 	for thread := range served {
 		threads = append(threads, fmt.Sprintf("Sched_%d", thread))
 	}
+	lanes := 1
+	if r.hosted() { // a lane for uploads too, and a thread that resolves and serves no core
+		threads = append(threads, fmt.Sprintf("Sched_%d", len(served)))
+		lanes = 2
+	}
 	workers := slices.Clone(onCores)
-	for thread := range len(served) + 1 { // the orchestrator is the last one
+	for thread := range len(threads) + 1 { // the orchestrator is the last one
 		workers = append(workers, fmt.Sprintf("AICPU_%d", thread))
 	}
 	for pid, want := range map[int][]string{schedulerView: onCores, workerView: workers, scheduler: threads} {
@@ -204,8 +217,8 @@ func (r *ran) checkLanes(p *picture) {
 			r.Errorf("%s: lanes %q, want %q", p.process[pid], names, want)
 		}
 	}
-	if len(got[orchestrator]) != 1 {
-		r.Errorf("orchestrator lanes %q, want one", got[orchestrator])
+	if len(got[orchestrator]) != lanes {
+		r.Errorf("orchestrator lanes %q, want %d", got[orchestrator], lanes)
 	}
 }
 
@@ -213,9 +226,10 @@ func (r *ran) checkLanes(p *picture) {
 func (r *ran) checkBars(p *picture) {
 	r.Helper()
 	submits, marks := 0, 0
-	for _, lane := range r.Rec.DeviceOrc {
+	for _, lane := range slices.Concat(r.Rec.DeviceOrc, r.Rec.HostOrc) {
 		submits += lane.Len()
 	}
+	submits += len(r.Rec.Uploads)
 	for _, n := range r.marks() {
 		marks += n
 	}
@@ -228,7 +242,7 @@ func (r *ran) checkBars(p *picture) {
 	for i := range r.Rec.Streams {
 		for _, k := range r.Rec.Streams[i].Phases.Kind {
 			if kind := r.Rec.Kinds[k]; kind.Class == capture.Bar {
-				want[kind.Name]++
+				want[strings.TrimSuffix(kind.Name, "_standalone")]++
 			} else if kind.Class != capture.Marker {
 				r.Errorf("records of the kind %q, which is in no table or not written any more", kind.Name)
 			}
@@ -251,6 +265,9 @@ func (r *ran) checkBars(p *picture) {
 	}
 	all := r.nameMap()
 	for i, f := range r.Rows.Func {
+		if r.hosted() && r.IDOf(i)>>32 == 1 { // the graph names no nodes
+			continue
+		}
 		name, ok := all.Name(int64(f))
 		if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(labels)), func(l string) bool { return strings.Contains(l, name) }) {
 			r.Fatalf("row %d ran the function %d, named %q: want a bar with that name, there are %q", i, f, name, slices.Sorted(maps.Keys(labels)))
@@ -300,7 +317,7 @@ func (r *ran) checkArrows(p *picture, report draw.Report) {
 	if got, want := p.arrows["dispatch"][scheduler], 2*r.Rows.Len(); got != want {
 		r.Errorf("%d dispatch arrows, want %d", got, want)
 	}
-	if len(report.Unbound) > 0 || len(report.NoRecords) > 0 || len(report.Warnings) > 0 {
+	if len(report.Unbound) > 0 || len(report.NoRecords) > 0 || len(report.Warnings) > 0 && !r.dummiesUntold() {
 		r.Errorf("arrows without a bar: %v; threads without records: %v; warnings %v", report.Unbound, report.NoRecords, report.Warnings)
 	}
 }

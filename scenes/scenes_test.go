@@ -2,6 +2,7 @@ package scenes_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"swimlane/capture"
@@ -62,6 +63,27 @@ var sizes = map[string]size{
 	"TestEarlyDispatchChain::blocks":    {8, 8, 32, 7},
 	"TestEarlyDispatchChain::plain":     {8, 8, 8, 7},
 	"TestTaskTimingSlots::FirstAndLast": {5, 5, 5, 4},
+
+	// Graphs that the host has built.
+	"TestVectorExampleHostBuildGraph::basic":                        {5, 5, 5, 6},
+	"TestVectorExampleHostBuildGraph::four":                         {4, 4, 4, 4},
+	"TestPagedAttentionHostBuildGraph::small1":                      {4, 5, 4, 5},
+	"TestPagedAttentionHostBuildGraph::SimMedium":                   {2048, 2056, 2048, 8 * (64*5 + 63)},
+	"TestPagedAttentionHostBuildGraph::basic":                       {12, 13, 12, 3*5 + 2},
+	"TestPagedAttentionHostBuildGraph::medium":                      {8192, 8208, 8192, 16 * (128*5 + 127)},
+	"TestPagedAttentionUnrollHostBuildGraph::SimSmall":              {12, 15, 12, 3 * 5},
+	"TestPagedAttentionUnrollHostBuildGraph::Remainder":             {24, 26, 24, 2 * (3*5 + 2)},
+	"TestPredicatedDispatchHostBuildGraph::PredicateTrueDispatches": {4, 4, 4, 3},
+	"TestPredicatedDispatchHostBuildGraph::PredicateFalseSkips":     {4, 4, 3, 3},
+	"TestDummyTaskHostBuildGraph::SingleDummyAutoDep":               {3, 3, 2, 2},
+	"TestDummyTaskHostBuildGraph::DummyExplicitDepBarrier":          {4, 4, 3, 4},
+	"TestDummyTaskHostBuildGraph::LongDummyChain":                   {6, 6, 2, 5},
+	"TestDummyTaskHostBuildGraph::DenseFanoutFanin":                 {20, 20, 2, 18 + 18 + 1},
+	"TestDummyTaskHostBuildGraph::GroupBarrier":                     {17, 17, 16, 8 + 8},
+	"TestAsyncWaitHostBuildGraph::Chains":                           {24, 24, 24, 16},
+	// A task and three graphs of four tasks and an alloc.
+	"TestGraphExecutionHostBuildGraph::record_then_replay_1d": {4, 4, 1 + 3*4, 3},
+	"TestGraphExecutionHostBuildGraph::record_then_replay_2d": {4, 4, 1 + 3*4, 3},
 }
 
 // small is how many rows a case may have that runs at every level and is drawn.
@@ -135,10 +157,7 @@ func run(t *testing.T, c scene.Selected, platform string, level int, want size) 
 	if level == 0 {
 		return nil
 	}
-	rec, err := capture.Read(result.Records, capture.Options{})
-	if err != nil {
-		t.Fatalf("level %d: %v", level, err)
-	}
+	rec := readCapture(t, result.Records)
 	sched, phases, submits := 0, 0, 0
 	if level >= 2 {
 		sched = want.rows
@@ -150,8 +169,8 @@ func run(t *testing.T, c scene.Selected, platform string, level int, want size) 
 		phases += rec.Streams[i].Phases.Len()
 	}
 	lanes := 0
-	for i := range rec.DeviceOrc {
-		lanes += rec.DeviceOrc[i].Len()
+	for _, lane := range slices.Concat(rec.DeviceOrc, rec.HostOrc) {
+		lanes += lane.Len()
 	}
 	if rec.Level != level || rec.Tasks.Len() != want.rows || rec.Sched.Len() != sched || (phases > 0) != (level >= 3) || lanes != submits || len(rec.Warnings) > 0 {
 		t.Errorf("level %d: a capture of level %d with %d rows, %d of schedulers, %d phases, %d submits: want %d, %d, phases from level 3 on, %d; warnings %v",
@@ -161,6 +180,15 @@ func run(t *testing.T, c scene.Selected, platform string, level int, want size) 
 		return nil
 	}
 	return join(t, c.Label(), rec, result.Graph, want)
+}
+
+func readCapture(t *testing.T, path string) *capture.Records {
+	t.Helper()
+	rec, err := capture.Read(path, capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
 }
 
 // join reads the graph and puts both on one axis.
