@@ -71,6 +71,25 @@ const (
 	HostComplete                    // the device has ended → the host has seen it
 	HostClaim                       // lets a successor launch
 	HostValidate                    // checks how the run ended
+	CoreSchedBoot                   // an AICore scheduler begins, beside its tasks
+	CoreSchedClassify               // a task that it classifies then
+	CoreSchedLoop                   // an iteration: it looks at its slots and inboxes
+	CoreSchedComplete               // takes a slot that has finished
+	CoreSchedResolve                // a task that is complete, beside its waiters
+	CoreSchedWaiter                 // a waiter on the wake list of one
+	CoreSchedProbe                  // claims a ready task and decides where it goes
+	CoreSchedSteal                  // from the inbox of another scheduler, beside that
+	CoreSchedDispatch               // fills a slot
+	CoreSchedGang                   // a step of the handshake for tasks that start together
+	CoreSlotObserve                 // a slot is published → its core has seen it
+	CoreSlotStart                   // → the kernel starts
+	CoreSlotFinish                  // the kernel ends → the slot shows it
+	LifeHandshake                   // an AICPU thread greets a core
+	LifeTopology                    // the first one works out who schedules whom
+	LifeContext                     // gives a core its context
+	LifeRelease                     // releases the registers of a core
+	LifeExit                        // tells a core to leave
+	LifeExitWait                    // a core that was told so has left
 	CoreRecord                      // an AicoreTask record, between two tasks of a core
 	SchedSample                     // reads the system counter
 	SchedTaskRecord                 // an AicpuTask record
@@ -83,6 +102,9 @@ const (
 	DepGenArg                       // an argument of it
 	ClockAnchor                     // an anchor that ties the device's clock to the host's
 	HostCollect                     // the host stops its collector
+	CoreStage                       // what a core notes of a task in its slot
+	CoreSample                      // an AICore reads the system counter
+	CoreSchedRecord                 // a line of the trace of a task, or an idle record, by an AICore
 	costCount
 )
 
@@ -101,10 +123,15 @@ var costNames = [costCount]string{
 	HostGraphSubmit: "host.graph_submit", HostWorker: "host.worker", HostRecordNode: "host.record_node", HostBuildDefinition: "host.build_definition",
 	HostImageLine: "host.image_line", HostUpload: "host.upload", HostUploadLine: "host.upload_line", HostViewClose: "host.view_close",
 	HostLaunch: "host.launch", HostComplete: "host.complete", HostClaim: "host.claim", HostValidate: "host.validate",
+	CoreSchedBoot: "core.sched.boot", CoreSchedClassify: "core.sched.classify", CoreSchedLoop: "core.sched.loop", CoreSchedComplete: "core.sched.complete",
+	CoreSchedResolve: "core.sched.resolve", CoreSchedWaiter: "core.sched.waiter", CoreSchedProbe: "core.sched.probe", CoreSchedSteal: "core.sched.steal",
+	CoreSchedDispatch: "core.sched.dispatch", CoreSchedGang: "core.sched.gang",
+	CoreSlotObserve: "core.slot.observe", CoreSlotStart: "core.slot.start", CoreSlotFinish: "core.slot.finish",
+	LifeHandshake: "life.handshake", LifeTopology: "life.topology", LifeContext: "life.context", LifeRelease: "life.release", LifeExit: "life.exit", LifeExitWait: "life.exit_wait",
 	CoreRecord: "profile.core_record", SchedSample: "profile.sched_sample", SchedTaskRecord: "profile.sched_task_record",
 	SchedPhaseRecord: "profile.sched_phase_record", SchedDepth: "profile.sched_depth", SchedRotate: "profile.sched_rotate", OrchRecord: "profile.orch_record", HostRecord: "profile.host_record",
 	DepGenSubmit: "profile.dep_gen_submit", DepGenArg: "profile.dep_gen_arg", ClockAnchor: "profile.clock_anchor",
-	HostCollect: "profile.host_collect",
+	HostCollect: "profile.host_collect", CoreStage: "profile.core_stage", CoreSample: "profile.core_sample", CoreSchedRecord: "profile.core_sched_record",
 }
 
 // String is the name in files of costs.
@@ -131,6 +158,8 @@ const (
 	whyBuild  = "a real run of the simulator's vector example, whose graph the host builds"
 	whyMedium = "a real run of the simulator's paged attention of 2056 submits, whose graph the host builds"
 	whyGraph  = "real runs of the simulator's graph execution"
+	whyMade   = "as long as in the made capture gs_a5_hbg_aicore_medium_l3; no AICore scheduler was measured"
+	whyLife   = "the lives of the threads in the captures gs_a5_hbg_aicore are that long with so many cores"
 	whyCycle  = "one tick of the 50 MHz counter is 20 ns; at 1 GHz the same read is as long"
 )
 
@@ -201,6 +230,28 @@ var (
 		DepGenSubmit:        {250, "a record of 4.7 KB, of which the base and the kernel ids are always written"},
 		DepGenArg:           {60, "a descriptor of 128 bytes"},
 		ClockAnchor:         {5_000, "a round trip between host and device"},
+		CoreSchedBoot:       {220, whyMade},
+		CoreSchedClassify:   {15, whyMade + ": 0.6 µs for 25 tasks"},
+		CoreSchedLoop:       {75, whyMade + ": 75 to 90 ns an iteration that finds nothing"},
+		CoreSchedComplete:   {65, whyMade},
+		CoreSchedResolve:    {35, whyMade},
+		CoreSchedWaiter:     {15, whyMade},
+		CoreSchedProbe:      {40, whyMade},
+		CoreSchedSteal:      {15, whyMade},
+		CoreSchedDispatch:   {45, whyMade},
+		CoreSchedGang:       {60, "an atomic handshake between AICores, as long as a whole probe at least"},
+		CoreSlotObserve:     {30, whyMade + ": kernels start 20 to 70 ns behind their dispatch"},
+		CoreSlotStart:       {20, whyMade + ": receive to start is 10 to 40 ns"},
+		CoreSlotFinish:      {10, whyMade},
+		LifeHandshake:       {700, whyLife},
+		LifeTopology:        {1_400, whyLife},
+		LifeContext:         {60, whyLife},
+		LifeRelease:         {30, whyLife},
+		LifeExit:            {15, whyLife},
+		LifeExitWait:        {350, whyLife},
+		CoreStage:           {20, "a few stores to a line of the slot, which goes back to memory anyway"},
+		CoreSample:          {5, "a register of the AICore"},
+		CoreSchedRecord:     {10, "a few stores to a line of its own"},
 		HostCollect:         {60_000_000, "a real run of the simulator at level 4: that much more lies between the end of the device and that of runner_run"},
 	}
 	A5Costs = derive(A2A3Costs, map[Cost]Row{
