@@ -21,7 +21,10 @@ import (
 	"swimlane/trace/chrome"
 )
 
-const memoryBase = 0x1_0000_0000
+const (
+	memoryBase = 0x1_0000_0000
+	memorySize = 128 << 20
+)
 
 // aicoreBench is a chip whose AICores schedule, and a host that reads what they have
 // recorded.
@@ -33,6 +36,8 @@ type aicoreBench struct {
 	costs    sim.Costs
 	spin     bool // idle schedulers do every iteration
 	mapped   bool // the host sees the memory; else it copies
+	strict   bool // the file has nothing of our own
+	progress func(tasks, completed int)
 
 	memory  *transport.Device
 	graph   *hbg.Graph
@@ -40,13 +45,15 @@ type aicoreBench struct {
 	file    []byte // chip_swimlane_records.json
 	notices []collector.Notice
 	records records
+	layout  *abi.SchedulerState
+	state   abi.Mem // the block after the run
 }
 
 func newAicoreBench(t testing.TB, clusters int, level abi.Level) *aicoreBench {
 	t.Helper()
 	b := &aicoreBench{t: t, clusters: clusters, threads: 3, level: level, costs: sim.A5Costs}
 	var err error
-	if b.memory, err = transport.New(memoryBase, 64<<20); err != nil {
+	if b.memory, err = transport.New(memoryBase, memorySize); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.memory.Close() })
@@ -77,13 +84,20 @@ func (b *aicoreBench) tryRun(g *hbg.Graph) error {
 		b.t.Fatal(err)
 	}
 	defer block.Free()
-	c := hbg.AicoreConfig{Chip: chip, Threads: b.threads, Space: b.memory.Space(), State: block.Addr(), Level: b.level}
+	c := hbg.AicoreConfig{Chip: chip, Threads: b.threads, Space: b.memory.Space(), State: block.Addr(), Level: b.level, Progress: b.progress}
 	if b.spin {
 		c.Spin()
 	}
 	b.graph = g
 	var ran error
-	if b.report, ran = hbg.RunAicore(c, g); b.level == abi.Disabled {
+	b.report, ran = hbg.RunAicore(c, g)
+	mem, err := b.memory.Space().At(block.Addr(), int(layout.Size))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.layout, b.state = layout, abi.NewMem(len(mem))
+	copy(b.state, mem)
+	if b.level == abi.Disabled {
 		return ran
 	}
 	swimlane, err := collector.New(collector.Options{Arch: abi.A5, Cores: len(chip.Cores), Threads: b.threads, Level: b.level, Memory: b.host()})
@@ -97,6 +111,7 @@ func (b *aicoreBench) tryRun(g *hbg.Graph) error {
 	}
 	out := run.Outcome()
 	b.notices = append(out.Notices, block.Sections(&out.Capture.Sections, b.level)...)
+	out.Capture.Strict = b.strict
 	var file bytes.Buffer
 	if err := out.Capture.Write(&file); err != nil {
 		b.t.Fatal(err)
@@ -183,6 +198,9 @@ func (b *aicoreBench) read(deps string) *timeline.Timeline {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	if tl.Unmatched != 0 || tl.Untimed != 0 || tl.Warnings != nil || tl.Rows.Len() != len(b.records.Kernels) {
+		b.t.Errorf("%d rows of %d are joined, %d scheduler rows are left over, %d kernel rows have no times: %v", tl.Rows.Len(), len(b.records.Kernels), tl.Unmatched, tl.Untimed, tl.Warnings)
+	}
 	picture, err := draw.New(tl, draw.Options{Overhead: true, Idle: true})
 	if err != nil {
 		b.t.Fatal(err)
@@ -246,6 +264,11 @@ func (b *aicoreBench) task(spec *sim.Task, producers ...int) *hbg.Task {
 	slices.Sort(producers)
 	t.Producers = slices.Compact(producers)
 	return t
+}
+
+// of is an element of an array of the block after the run.
+func of[T any](b *aicoreBench, array abi.SchedulerArray, index int) *T {
+	return abi.View[T](b.state, b.layout.Of(array, index))
 }
 
 // graphOf numbers tasks.
