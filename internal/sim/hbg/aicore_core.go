@@ -28,8 +28,7 @@ type aicoreJob struct {
 	lane  int // the kernel's
 	slot  int // of the worker
 	open  bool
-	known bool // its times are
-	since sim.Time
+	known bool     // its times are
 	seen  sim.Time // ready_observe
 	start sim.Time
 	end   sim.Time
@@ -66,19 +65,13 @@ func publish(s *abi.DispatchSlot, state uint64) { s.Publication = uint64(s.Gener
 
 // open lets the core see a slot at a time.
 func (r *aicoreRun) open(w *aicoreWorker, j *aicoreJob, at sim.Time) {
-	j.open, j.since = true, at
+	j.open = true
 	publish(r.slot(w.core.Index, j.slot), abi.PublicationReady)
 	if w.own {
 		return
 	}
-	for _, j := range w.jobs {
-		if !j.open {
-			return
-		}
-		if !j.known {
-			r.runJob(w, j, max(j.since+r.cost(sim.CoreSlotObserve), w.free))
-		}
-	}
+	// Those before it are known: nothing is published behind a gate that is not open.
+	r.runJob(w, j, max(at+r.cost(sim.CoreSlotObserve), w.free))
 }
 
 // runJob works out the times of a job that its core sees at a time, and computes.

@@ -182,8 +182,9 @@ func (s *aicoreSched) find(kind aicoreKind, steal bool, test func(*aicoreTask) b
 }
 
 // fillMixed publishes a block of a task that uses several cores of the cluster. One of
-// the own inbox is claimed as soon as one of its cores is idle, and then held until
-// all of them have room; a stolen one needs idle cores.
+// the own inbox is claimed as soon as one of its cores has room, and then held until
+// all of them have, or tasks for one core would keep it out; a stolen one needs idle
+// cores.
 func (s *aicoreSched) fillMixed() bool {
 	if s.held != nil {
 		if !s.all(s.held.lanes, (*aicoreWorker).room) {
@@ -195,9 +196,7 @@ func (s *aicoreSched) fillMixed() bool {
 		s.publish(&c, [][]*aicoreWorker{s.on(c.task.lanes())}, nil)
 		return true
 	}
-	from := s.find(kindMIX, false, func(t *aicoreTask) bool {
-		return s.all(t.lanes(), (*aicoreWorker).room) || s.some(t.lanes(), (*aicoreWorker).idle)
-	})
+	from := s.find(kindMIX, false, func(t *aicoreTask) bool { return s.some(t.lanes(), (*aicoreWorker).room) })
 	if from == nil {
 		from = s.find(kindMIX, true, func(t *aicoreTask) bool { return s.all(t.lanes(), (*aicoreWorker).idle) })
 	}
@@ -207,7 +206,7 @@ func (s *aicoreSched) fillMixed() bool {
 	s.busy()
 	c := s.claim(from, kindMIX, 1)
 	s.probe(c)
-	if s.r.gang != nil || !s.all(c.task.lanes(), (*aicoreWorker).room) {
+	if !s.all(c.task.lanes(), (*aicoreWorker).room) {
 		s.held = &aicoreHold{*c, c.task.lanes()}
 		return true
 	}

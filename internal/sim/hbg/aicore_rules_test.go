@@ -1,6 +1,7 @@
 package hbg_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -106,72 +107,87 @@ func TestSectionsByLevel(t *testing.T) {
 	}
 }
 
+// gang is a run in which cores are busy for different times when a task becomes ready
+// whose blocks start together, with other tasks behind it.
+func gang(t *testing.T, clusters int, kernels [3]*sim.Kernel, behind int) (b *aicoreBench, id int) {
+	b = newAicoreBench(t, clusters, abi.SchedPhases)
+	spec := &sim.Task{Kernels: kernels, Blocks: clusters, SyncStart: true}
+	if kernels[0] == nil {
+		spec.Blocks = 2 * clusters
+	}
+	tasks := []*hbg.Task{b.task(on(abi.AIV, 10))}
+	for i := range clusters {
+		tasks = append(tasks, b.task(on(abi.AIC, 4000+uint64(i)*500)), b.task(on(abi.AIV, 3000+uint64(i)*700)))
+	}
+	id = len(tasks)
+	tasks = append(tasks, b.task(spec, 0))
+	for range behind {
+		mix := &sim.Task{Kernels: [3]*sim.Kernel{kernel(0, abi.AIC, 20), kernel(1, abi.AIV, 20)}}
+		tasks = append(tasks, b.task(on(abi.AIC, 20), 0), b.task(on(abi.AIV, 20), 0), b.task(mix, 0))
+	}
+	b.run(graphOf(tasks...))
+	return b, id
+}
+
+var gangs = map[string][3]*sim.Kernel{
+	"aic": {kernel(0, abi.AIC, 300)}, "aiv": {nil, kernel(1, abi.AIV, 300)}, "mix": {kernel(0, abi.AIC, 300), kernel(1, abi.AIV, 300), kernel(2, abi.AIV, 300)},
+}
+
 // TestStartTogether: all blocks of a task that asks for it start at one moment, when
 // there is room for all. Cores that schedule begin when they come to it.
 func TestStartTogether(t *testing.T) {
 	const clusters = 4
-	for name, kernels := range map[string][3]*sim.Kernel{
-		"aic": {kernel(0, abi.AIC, 300)}, "aiv": {nil, kernel(1, abi.AIV, 300)}, "mix": {kernel(0, abi.AIC, 300), kernel(1, abi.AIV, 300), kernel(2, abi.AIV, 300)},
-	} {
-		b := newAicoreBench(t, clusters, abi.SchedPhases)
-		gang := &sim.Task{Kernels: kernels, Blocks: clusters, SyncStart: true}
-		if name == "aiv" {
-			gang.Blocks = 2 * clusters
-		}
-		// Cores are busy for different times; the task is ready early.
-		tasks := []*hbg.Task{b.task(on(abi.AIV, 10))}
-		for i := range clusters {
-			tasks = append(tasks, b.task(on(abi.AIC, 4000+uint64(i)*500)), b.task(on(abi.AIV, 3000+uint64(i)*700)))
-		}
-		tasks = append(tasks, b.task(gang, 0), b.task(on(abi.AIC, 20), 0)) // and one that comes behind it
-		id := len(tasks) - 2
-		b.run(graphOf(tasks...))
+	for name, want := range map[string][2]int{"aic": {4, 0}, "aiv": {8, 4}, "mix": {12, 4}} {
+		b, id := gang(t, clusters, gangs[name], 0)
 		ends := uint64(0)
 		for _, k := range b.records.Kernels {
-			if int(k[1]) < id {
+			if int(k[1]) < id && (k[0] < clusters || name != "aic") {
 				ends = max(ends, k[4])
 			}
 		}
-		starts := map[uint64][]int{}
-		first := ^uint64(0)
+		var schedulers, others []uint64 // when they start
 		for worker := range 3 * clusters {
-			for slot := range abi.PendingSlots {
-				s := of[abi.DispatchSlot](b, abi.DispatchSlots, worker*abi.PendingSlots+slot)
-				if at := s.Staged.KernelStart; at >= ends && s.Staged.KernelEnd == at+300 {
-					starts[at] = append(starts[at], worker)
-					if worker < clusters || (worker-clusters)%2 == 1 { // not a scheduler
-						first = min(first, at)
-					}
-				}
+			s := of[abi.DispatchSlot](b, abi.DispatchSlots, worker*abi.PendingSlots).Staged
+			switch {
+			case s.KernelEnd != s.KernelStart+300:
+			case worker >= clusters && (worker-clusters)%2 == 0:
+				schedulers = append(schedulers, s.KernelStart)
+			default:
+				others = append(others, s.KernelStart)
 			}
 		}
-		own := 0
-		for at, workers := range starts {
-			for _, w := range workers {
-				if scheduler := w >= clusters && (w-clusters)%2 == 0; scheduler {
-					own++
-					if at+100 < first || at > first+2000 {
-						t.Errorf("%s: the scheduler on core %d starts at %d, the others at %d", name, w, at, first)
-					}
-				} else if at != first {
-					t.Errorf("%s: core %d starts at %d, want %d as the others", name, w, at, first)
-				}
+		if len(schedulers)+len(others) != want[0] || len(schedulers) != want[1] {
+			t.Fatalf("%s: subtasks start at %v, and on schedulers at %v; want %v", name, others, schedulers, want)
+		}
+		first, last := slices.Min(others), slices.Max(others)
+		if first != last || first < ends {
+			t.Errorf("%s: cores start from %d to %d, and were busy until %d", name, first, last, ends)
+		}
+		for _, at := range schedulers {
+			if at+100 < first || at > first+2000 {
+				t.Errorf("%s: a scheduler starts at %d, the others at %d", name, at, first)
 			}
 		}
-		total := 0
-		for _, workers := range starts {
-			total += len(workers)
-		}
-		want := map[string][2]int{"aic": {4, 0}, "aiv": {8, 4}, "mix": {12, 4}}[name]
-		if total != want[0] || own != want[1] {
-			t.Errorf("%s: %d subtasks start, %d of them on schedulers; want %v: %v", name, total, own, want, starts)
-		}
-		// Nothing is published between the probe of the task and the moment it starts.
+	}
+}
+
+// TestNothingElseWhileCoresAreGathered: until such a task starts nothing is published
+// that was not claimed before.
+func TestNothingElseWhileCoresAreGathered(t *testing.T) {
+	for name, kernels := range gangs {
+		b, id := gang(t, 4, kernels, 12)
 		r := b.records.of(uint64(id))
+		later := 0
 		for _, k := range b.records.Timings.Records {
 			if int(k[1]) != id && k[2] > r["state_probe"].End+200 && k[2] < r["dispatch"].End {
 				t.Errorf("%s: task %d is published at %d, while cores are gathered from %d to %d", name, k[1], k[2], r["state_probe"].End, r["dispatch"].End)
 			}
+			if k[2] > r["dispatch"].End {
+				later++
+			}
+		}
+		if later == 0 {
+			t.Errorf("%s: nothing had to wait", name)
 		}
 	}
 }
@@ -192,6 +208,55 @@ func TestDeferredPlacement(t *testing.T) {
 	}
 	if other := b.records.of(2); other["dispatch"].Start+other["refill"].Start < r["dispatch"].End {
 		t.Errorf("the AIC task behind it is published from %d, before it at %d", other["dispatch"].Start+other["refill"].Start, r["dispatch"].End)
+	}
+}
+
+// TestMixedTasksAreNotKeptOut: tasks for one core each do not fill every slot that
+// becomes free while a task waits that needs several.
+func TestMixedTasksAreNotKeptOut(t *testing.T) {
+	b := newAicoreBench(t, 1, abi.SchedPhases)
+	mix := &sim.Task{Kernels: [3]*sim.Kernel{kernel(0, abi.AIC, 100), kernel(1, abi.AIV, 100), kernel(1, abi.AIV, 100)}}
+	tasks := []*hbg.Task{b.task(on(abi.AIV, 100)), b.task(on(abi.AIV, 5000), 0), b.task(mix, 1)}
+	for i := range 60 {
+		tasks = append(tasks, b.task(on(abi.CoreType(i%2), 1000+uint64(i)*13), 0))
+	}
+	b.run(graphOf(tasks...))
+	ready, published := b.records.of(1)["resolve"].End, b.records.of(2)["dispatch"].End
+	if published < ready || published > ready+5000 {
+		t.Errorf("the task is ready at %d and published at %d: want it behind what is in the slots", ready, published)
+	}
+}
+
+// TestOrderOfReadyTasks: what becomes ready together runs in the order of ids, and on
+// the core that schedules only if there is no other.
+func TestOrderOfReadyTasks(t *testing.T) {
+	b := newAicoreBench(t, 1, abi.SchedPhases)
+	tasks := []*hbg.Task{b.task(on(abi.AIV, 100))}
+	for range 6 {
+		tasks = append(tasks, b.task(on(abi.AIC, 1000), 0))
+	}
+	b.run(graphOf(tasks...))
+	if !slices.IsSortedFunc(b.records.Kernels[1:], func(a, b [6]uint64) int { return cmp.Compare(a[3], b[3]) }) {
+		t.Errorf("tasks do not start in the order of their ids: %v", b.records.Kernels)
+	}
+	if core := b.records.Kernels[0][0]; core != 2 {
+		t.Errorf("the AIV task ran on core %d, want 2", core)
+	}
+}
+
+// TestBootstrapCountsInitialTasks: a task whose producer has finished before its
+// scheduler came to it is ready in the bootstrap, and none of the initial ones.
+func TestBootstrapCountsInitialTasks(t *testing.T) {
+	b := newAicoreBench(t, 3, abi.SchedPhases)
+	b.costs[sim.CoreSchedClassify].Ns = 20_000
+	alloc := func() *hbg.Task { return &hbg.Task{Spec: &sim.Task{}, Alloc: true} }
+	b.run(graphOf(b.task(on(abi.AIC, 100)), alloc(), alloc(), b.task(on(abi.AIC, 100), 0)))
+	first := b.records.Schedulers.Streams[0].Records[0]
+	if finished := b.records.of(0)["resolve"].End; finished >= first.End {
+		t.Fatalf("the producer is resolved at %d, after the bootstrap has ended at %d", finished, first.End)
+	}
+	if first.Tasks != 1 || len(b.records.Kernels) != 2 {
+		t.Errorf("the bootstrap published %d tasks, want 1; %d ran", first.Tasks, len(b.records.Kernels))
 	}
 }
 
