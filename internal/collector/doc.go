@@ -14,7 +14,8 @@
 //  6. Stop, and Outcome, which settles the run: what came, what was lost and where,
 //     and the [Capture].
 //  7. Host and Sections of the capture, where the runtime records something of
-//     its own. Then [Capture.Export].
+//     its own: of AICore schedulers a [SchedulerBlock] makes the sections. Then
+//     [Capture.Export].
 //  8. Begin again for the next run, or Finalize.
 //
 // [NewDepGen] collects what tasks were submitted with, by the same calls.

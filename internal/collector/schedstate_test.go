@@ -2,6 +2,7 @@ package collector_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -355,6 +356,62 @@ func TestSchedulerBlock(t *testing.T) {
 				t.Error("a block can be freed again")
 			}
 		})
+	}
+}
+
+// TestSchedulerBlockFails: a device that gives no memory, and one that does not give the
+// block back.
+func TestSchedulerBlockFails(t *testing.T) {
+	device, err := transport.New(0x1000_0000, 4<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	broken := errors.New("the bus is broken")
+	layout := newCoreState(t, 2, abi.SchedPhases).layout
+	none := transport.Shadow(device)
+	none.Alloc = func(int) (uint64, error) { return 0, broken }
+	for _, m := range []collector.Memory{none, {}} {
+		if _, err := collector.NewSchedulerBlock(m, layout); err == nil {
+			t.Error("there is a block without memory")
+		}
+	}
+	back := transport.Shadow(device)
+	back.CopyFromDevice = func([]byte, uint64) error { return broken }
+	block, err := collector.NewSchedulerBlock(back, layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer block.Free()
+	var sections collector.Sections
+	if said := block.Sections(&sections, abi.Disabled); said != nil {
+		t.Errorf("level 0: the host says %v", said)
+	}
+	said := block.Sections(&sections, abi.SchedPhases)
+	if len(said) != 1 || said[0].Severity != collector.Warning || said[0].Text != "A5 HBG: cannot copy the Scheduler state back: the bus is broken" {
+		t.Errorf("the host says %v", said)
+	}
+	if err := sections.SetAicoreTasks(collector.KernelColumns{}); err != nil {
+		t.Errorf("a section is set: %v", err)
+	}
+}
+
+// TestSchedulerStateTwice: a section that is set already ends the making of others.
+func TestSchedulerStateTwice(t *testing.T) {
+	s := oneTask(t)
+	var sections collector.Sections
+	if err := sections.SetLifecycle(nil); err != nil {
+		t.Fatal(err)
+	}
+	said := sections.SetSchedulerState(s.layout, s.mem, abi.SchedPhases)
+	if len(said) != 1 || said[0].Text != "A5 HBG: section aicpu_lifecycle_records is set already; a runtime sets it once per run" {
+		t.Errorf("the host says %v", said)
+	}
+	if err := sections.SetSchedulerTasks(collector.TimingColumns{}); err == nil {
+		t.Error("the section before it is not set")
+	}
+	if err := sections.SetSchedulerRecords(nil); err != nil {
+		t.Errorf("the section behind it is set: %v", err)
 	}
 }
 

@@ -5,5 +5,5 @@
 // finds dependencies as tmr does, and records parts of the orchestration as graphs
 // that are submitted again with other tensors. [Graph] is what the host has built.
 // [Run] lets AICPU threads run it: schedulers, and one that resolves what they have
-// seen to finish.
+// seen to finish. [RunAicore] lets the AICores of an a5 run it by themselves.
 package hbg
