@@ -18,6 +18,7 @@ type Chip struct {
 	Cores []*Core // AICs, then the two AIVs of each cluster: abi.CoreTypes, abi.ClusterOf
 
 	clusters int
+	offset   int64 // ns that the counter is ahead of virtual time
 }
 
 // NewChip makes a chip with so many clusters.
@@ -44,10 +45,30 @@ func (c *Chip) Cluster(i int) [abi.CoresPerCluster]*Core {
 const second = 1_000_000_000 // ns
 
 // Counter is the chip's system counter at a time, in cycles.
-func (c *Chip) Counter(t Time) uint64 {
-	hi, lo := bits.Mul64(uint64(t), c.Arch.ClockHz)
+func (c *Chip) Counter(t Time) uint64 { return c.cycles(uint64(int64(t) + c.offset)) }
+
+// Cycles is how many cycles of the counter a stretch of time has.
+func (c *Chip) Cycles(d Time) uint64 { return c.cycles(uint64(d)) }
+
+func (c *Chip) cycles(ns uint64) uint64 {
+	hi, lo := bits.Mul64(ns, c.Arch.ClockHz)
 	q, _ := bits.Div64(hi, lo, second)
 	return q
+}
+
+// BootAt puts Boot on the clock of a real host: at an instant of its monotonic clock,
+// or up to a tick later, so that it is one of the counter's instants too. From now on the counter
+// runs on that clock, cycles = ns · rate / 10⁹ (spec/collector.md §7.5), and is ahead of
+// the one without BootAt by the same number of cycles at all times. The result is the instant.
+func (c *Chip) BootAt(ns int64) int64 {
+	a, b := int64(second), int64(c.Arch.ClockHz)
+	for b != 0 {
+		a, b = b, a%b
+	}
+	unit := second / a // the least number of ns that is a whole number of ticks; it divides Boot
+	at := (max(ns, 0) + unit - 1) / unit * unit
+	c.offset = at - int64(Boot)
+	return at
 }
 
 // Duration is how long so many cycles of the counter take.

@@ -57,7 +57,7 @@ func (s *scheduler) resolve(t *task, record bool) {
 	t.state = completed
 	s.Resolve(&t.Task)
 	chip := s.r.Config.Chip
-	if record && chip.Counter(s.Now())-chip.Counter(start) >= chip.Counter(microsecond) {
+	if record && chip.Counter(s.Now())-chip.Counter(start) >= chip.Cycles(microsecond) {
 		s.Phase(&abi.SchedPhase{Kind: abi.Resolve, TasksProcessed: uint32(consumers)}, start, s.Now())
 	}
 	s.r.completed++
