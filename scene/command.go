@@ -18,6 +18,7 @@ import (
 // Main is the main function of a program that runs scenes, with the command line of
 // `swimlane run`. It does not return.
 func Main(scenes ...*Scene) {
+	Worker(scenes...)
 	console.Main(func(ctx context.Context, e *console.Env) int {
 		cmd := newCommand(e, scenes, filepath.Base(os.Args[0]))
 		cmd.Use = filepath.Base(os.Args[0]) + " [CLASS[::CASE]]..."
@@ -72,6 +73,9 @@ the Go module around the working directory, or else in that itself. There lie
   host.<pid>.log               spans of the host and phases of the device
   device.<pid>.log             what the orchestrator did, where it runs on the chip
   host_phase_records.jsonl     what the host did, where it builds the graph, at level 4
+A scene of level 3 runs on several chips, each served by a process of its own: what
+chip N records of its dispatch K lies in rankN/dK/.
+
 Without one the log of the host goes to the standard error; --log-level warn hides
 it. More than one round switches diagnostics off: times then come from that log.
 
@@ -105,7 +109,7 @@ func newCommand(e *console.Env, scenes []*Scene, name string) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	c.platform = console.OptionP(cmd, "platform", "p", "PLATFORM", "a2a3sim or a5sim", Platforms...)
-	f.StringVarP(&c.devices, "device", "d", "0", "devices, as 0 or 4-7 or 0,2-4,7; a scene for one chip uses the first")
+	f.StringVarP(&c.devices, "device", "d", "", "devices, as 0 or 4-7 or 0,2-4,7 (default: as many as a case needs)")
 	console.Word(cmd, "device", "LIST")
 	f.StringArrayVar(&c.cases, "case", nil, "cases to run: NAME, CLASS::NAME or CLASS::; may be repeated (default: all)")
 	console.Word(cmd, "case", "SELECTOR")
@@ -212,8 +216,11 @@ func (c *command) check(cmd *cobra.Command) error {
 	if _, err := archOf(c.Platform); err != nil {
 		return console.UsageError{Err: err}
 	}
-	if _, err := ParseDevices(c.devices); err != nil {
-		return console.UsageError{Err: err}
+	if cmd.Flags().Changed("device") {
+		var err error
+		if c.Devices, err = ParseDevices(c.devices); err != nil {
+			return console.UsageError{Err: err}
+		}
 	}
 	if c.Rounds < 1 {
 		return console.Usagef("--rounds is %d: expected at least 1", c.Rounds)
@@ -263,6 +270,9 @@ func (c *command) choose(args []string) ([]Selected, error) {
 		return nil, c.selection(err)
 	}
 	for _, s := range chosen {
+		if err := s.NeedDevices(c.Devices); err != nil {
+			return nil, console.UsageError{Err: err}
+		}
 		if s.Scene.level() == 4 && c.Swimlane > 0 && c.Rounds == 1 {
 			return nil, console.Usagef("%s: NETWORK1/L4 needs a node namespace: run it without --enable-chip-swimlane", s.Label())
 		}
@@ -385,7 +395,7 @@ func (c *command) printEnd(done []*Performed, chosen, failed, conversions int) {
 	if len(done) == 0 || failed > 0 || c.Rounds > 1 {
 		return
 	}
-	p := done[len(done)-1]
+	p := done[len(done)-1].first()
 	switch {
 	case p.Conversions > 0:
 		fmt.Fprintf(c.e.Stdout, "Next: see the warning, then 'swimlane convert %s'\n", p.Prefix)

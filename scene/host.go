@@ -178,15 +178,21 @@ func (l *launch) ended(h *host, r *aicpu.Report, phases []hostlog.DevicePhase) {
 	l.log.ClaimRelease = &hostlog.Interval{Start: end, End: claimed}
 	l.log.End = claimed + l.cost(sim.HostValidate)
 	l.log.Validate = &hostlog.Interval{Start: claimed, End: l.log.End}
-	if hostlog.DeviceEnabled(os.Getenv(hostlog.DeviceSwitch)) {
-		l.log.Device = &hostlog.DeviceRun{Wall: int64(r.Wall.End - r.Wall.Start), Phases: phases}
-		for n, s := range r.Slots {
-			if s.Set {
-				l.log.Device.Tasks = append(l.log.Device.Tasks, hostlog.TimedTask{Slot: n, Dispatch: tick(l.chip, s.Start), Finish: tick(l.chip, s.End)})
-			}
+	l.device(r, phases)
+	h.until(l.log.End)
+}
+
+// device notes what the device tells of the run, in ticks of its counter.
+func (l *launch) device(r *aicpu.Report, phases []hostlog.DevicePhase) {
+	if !hostlog.DeviceEnabled(os.Getenv(hostlog.DeviceSwitch)) {
+		return
+	}
+	l.log.Device = &hostlog.DeviceRun{Wall: int64(r.Wall.End - r.Wall.Start), Phases: phases}
+	for n, s := range r.Slots {
+		if s.Set {
+			l.log.Device.Tasks = append(l.log.Device.Tasks, hostlog.TimedTask{Slot: n, Dispatch: tick(l.chip, s.Start), Finish: tick(l.chip, s.End)})
 		}
 	}
-	h.until(l.log.End)
 }
 
 // phases are the names that the host's log has for the phases of the device.

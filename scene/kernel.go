@@ -28,7 +28,7 @@ func (r *runner) kernel(k *Incore) func(*sim.Call) uint64 {
 		if cycles > maxCycles {
 			panic(fmt.Sprintf("it takes %d cycles: expected at most %d", cycles, uint64(maxCycles)))
 		}
-		return r.chip.Counter(sim.Time(cycles) * r.costs[sim.CoreKilocycle].Ns / 1000)
+		return r.chip.Cycles(sim.Time(cycles) * r.costs[sim.CoreKilocycle].Ns / 1000)
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,15 +26,17 @@ type Options struct {
 	Costs    *Costs // nil: those of the platform
 	LogLevel string // see [Setup]
 	Summary  bool   // print all of the converter's summary
+	Devices  []int  // for a node, see [Setup]
 }
 
 // Performed is a case that was run.
 type Performed struct {
 	*Result
-	Err         error  // why it failed, nil if it passed
-	Prefix      string // directory of its artifacts, "" if it has none
-	Trace       string // path of the trace, "" if there is none
-	Conversions int    // how many failed; the case may have passed all the same
+	Err         error    // why it failed, nil if it passed
+	Prefix      string   // directory of its artifacts, "" if it has none
+	Trace       string   // path of the trace, "" if there is none
+	Traces      []string // of the dispatches of a node
+	Conversions int      // how many failed; the case may have passed all the same
 }
 
 // Perform runs a case as a command line does: it makes a directory for the
@@ -86,7 +90,7 @@ func (s Selected) perform(e *console.Env, o Options, p *Performed) error {
 	}
 	var err error
 	p.Result, err = s.RunWith(Setup{
-		Platform: o.Platform, Rounds: o.Rounds, SkipGolden: o.SkipGolden, Costs: o.Costs, LogLevel: o.LogLevel, Log: nil, Progress: progress,
+		Platform: o.Platform, Rounds: o.Rounds, SkipGolden: o.SkipGolden, Costs: o.Costs, LogLevel: o.LogLevel, Log: nil, Progress: progress, Devices: o.Devices,
 		Call: CallConfig{EnableChipSwimlane: o.Swimlane, EnableDepGen: o.DepGen, OutputPrefix: p.Prefix},
 	})
 	if err != nil {
@@ -98,6 +102,9 @@ func (s Selected) perform(e *console.Env, o Options, p *Performed) error {
 
 // print says what the run was.
 func (s Selected) print(w io.Writer, p *Performed) {
+	if s.Scene.Node != nil && len(p.Dispatches) > 0 {
+		s.printNode(w, p)
+	}
 	if p.Submits == 0 {
 		return
 	}
@@ -130,6 +137,10 @@ func (s Selected) convert(ctx context.Context, e *console.Env, o Options, p *Per
 	if p.Prefix == "" {
 		return
 	}
+	if s.Scene.Node != nil {
+		s.convertRanks(ctx, e, o, p)
+		return
+	}
 	if o.DepGen && p.Graph == "" {
 		fmt.Fprintf(e.Stderr, "Warning: [%s] deps.json not produced\n", s.FileLabel())
 	}
@@ -140,20 +151,26 @@ func (s Selected) convert(ctx context.Context, e *console.Env, o Options, p *Per
 		fmt.Fprintf(e.Stderr, "Warning: [%s] %s not produced; skipping conversion\n", s.FileLabel(), filepath.Join(p.Prefix, "chip_swimlane_records.json"))
 		return
 	}
-	trace := filepath.Join(p.Prefix, "merged_swimlane.json")
-	options := &convert.Options{Output: trace, Overhead: o.Overhead, Quiet: !o.Summary}
-	options.FuncNames = p.Names
-	if err := convert.Run(ctx, e, options, p.Records); err != nil && (e.Stdout.Err() == nil || !errors.Is(err, e.Stdout.Err())) {
-		p.Conversions++
-		fmt.Fprintf(e.Stderr, "Warning: Failed to generate swimlane JSON: %v\n", err)
-		return
-	}
-	p.Trace = trace
+	p.Trace = p.draw(ctx, e, o, p.Records, p.Names, !o.Summary)
 }
 
-// printFiles lists the artifacts.
+// draw converts one capture, and counts if that fails. The result is the path of the
+// trace, "" if there is none.
+func (p *Performed) draw(ctx context.Context, e *console.Env, o Options, records, names string, quiet bool) string {
+	trace := filepath.Join(filepath.Dir(records), "merged_swimlane.json")
+	options := &convert.Options{Output: trace, Overhead: o.Overhead, Quiet: quiet}
+	options.FuncNames = names
+	if err := convert.Run(ctx, e, options, records); err != nil && (e.Stdout.Err() == nil || !errors.Is(err, e.Stdout.Err())) {
+		p.Conversions++
+		fmt.Fprintf(e.Stderr, "Warning: Failed to generate swimlane JSON: %v\n", err)
+		return ""
+	}
+	return trace
+}
+
+// printFiles lists the artifacts; those of a node's dispatches by directory.
 func printFiles(w io.Writer, p *Performed) {
-	files := p.Files()
+	files := append(p.Files(), p.Traces...)
 	if p.Trace != "" {
 		files = append(files, p.Trace)
 	}
@@ -161,9 +178,25 @@ func printFiles(w io.Writer, p *Performed) {
 		return
 	}
 	fmt.Fprintf(w, "    files   %s%c\n", p.Prefix, filepath.Separator)
+	type directory struct{ files, bytes int64 }
+	dirs := map[string]*directory{}
 	for _, path := range files {
-		if st, err := os.Stat(path); err == nil {
-			fmt.Fprintf(w, "              %-36s %s\n", filepath.Base(path), console.Size(st.Size()))
+		st, err := os.Stat(path)
+		if err != nil {
+			continue
 		}
+		dir, err := filepath.Rel(p.Prefix, filepath.Dir(path))
+		if err != nil || dir == "." {
+			fmt.Fprintf(w, "              %-36s %s\n", filepath.Base(path), console.Size(st.Size()))
+			continue
+		}
+		if dirs[dir] == nil {
+			dirs[dir] = &directory{}
+		}
+		dirs[dir].files++
+		dirs[dir].bytes += st.Size()
+	}
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		fmt.Fprintf(w, "              %-36s %s, %s\n", dir+string(filepath.Separator), console.Count(dirs[dir].files, "file"), console.Size(dirs[dir].bytes))
 	}
 }

@@ -31,6 +31,7 @@ type Setup struct {
 	Costs      *Costs    // nil: those of the platform
 	LogLevel   string    // the least level of the host's log: debug, info, timing, warn, error or null; "": timing
 	Log        io.Writer // for the host's log of a run without a prefix; nil: standard error
+	Devices    []int     // for the workers of a node, one each; nil: as many as the case asks for
 	// Progress is called now and then with how many tasks have been submitted and
 	// completed; nil: it is not.
 	Progress func(submitted, completed int)
@@ -42,22 +43,31 @@ type Result struct {
 	Compared []Compared    // the tensors that were compared
 	Makespan time.Duration // of the model: from the launch of the schedulers to their end
 	Wall     time.Duration // of this process
-	Rounds   int
-	Submits  int    // of a round, allocs included
-	Tasks    int    // of a round
-	Records  string // path of the records file, "" if there is none
-	Graph    string // path of deps.json
-	Names    string // path of the name map
-	HostLog  string // path of the host's log
-	Device   string // path of the log of the device
-	Hazards  int    // pairs of tasks whose order matters and that nothing has ordered
-	Phases   string // path of what a host that builds the graph did
-	Notes    []string
+	// Dispatches are what the chips of a node ran, in the order in which they ended; the
+	// makespan is then the longest of theirs, and submits and tasks are those of all.
+	Dispatches []Dispatch
+	Rounds     int
+	Submits    int      // of a round, allocs included
+	Tasks      int      // of a round
+	Records    string   // path of the records file, "" if there is none
+	Graph      string   // path of deps.json
+	Names      string   // path of the name map
+	HostLog    string   // path of the host's log
+	Device     string   // path of the log of the device
+	Logs       []string // paths of the logs of a node's workers
+	Phases     string   // path of what a host that builds the graph did
+	Hazards    int      // pairs of tasks whose order matters and that nothing has ordered
+	Notes      []string
 }
 
 // Files are the paths of all files that the run wrote.
 func (r *Result) Files() []string {
-	return slices.DeleteFunc([]string{r.Records, r.Graph, r.Names, r.HostLog, r.Device, r.Phases}, func(s string) bool { return s == "" })
+	files := []string{r.Records, r.Graph, r.Names, r.HostLog, r.Device, r.Phases}
+	for i := range r.Dispatches {
+		files = append(files, r.Dispatches[i].files()...)
+	}
+	files = slices.DeleteFunc(append(files, r.Logs...), func(s string) bool { return s == "" })
+	return slices.Compact(files)
 }
 
 // The device's memory: where its addresses begin, and how much there is beside the
@@ -79,7 +89,11 @@ func (s Selected) RunWith(setup Setup) (*Result, error) {
 	began := time.Now()
 	b := &batch{Selected: s, Setup: setup, result: &Result{}}
 	err := b.check()
-	if err == nil {
+	switch {
+	case err != nil:
+	case s.Scene.Node != nil:
+		err = b.runNode()
+	default:
 		err = b.run()
 	}
 	b.result.Wall = time.Since(began)
@@ -112,14 +126,8 @@ func (b *batch) check() error {
 	if b.arch, err = archOf(b.Platform); err != nil {
 		return err
 	}
-	if b.LogLevel != "" {
-		level := strings.ToUpper(b.LogLevel)
-		if level == "NULL" { // as a command line has it, not the log
-			level = "NUL"
-		}
-		if b.threshold, err = hostlog.ParseLevel(level); err != nil {
-			return err
-		}
+	if err = b.readLogLevel(); err != nil {
+		return err
 	}
 	b.costs = sim.DefaultCosts(b.arch)
 	if b.Costs != nil {
@@ -129,18 +137,27 @@ func (b *batch) check() error {
 		b.costs = b.Costs.rows
 	}
 	b.Rounds = max(b.Rounds, 1)
-	switch c := &b.Scene.Callable; {
-	case c.Orchestration.Run == nil:
-		return errors.New("the orchestration has no Run")
-	case slices.ContainsFunc(c.Incores, func(k *Incore) bool { return k.Run == nil }):
-		i := slices.IndexFunc(c.Incores, func(k *Incore) bool { return k.Run == nil })
-		return fmt.Errorf("incore %d (%q) has no Run", i, c.Incores[i].Name)
-	case b.Scene.level() != 2:
-		return fmt.Errorf("a scene of level %d is not simulated: expected one for one chip, level 2", b.Scene.level())
+	if err := b.Scene.runnable(); err != nil {
+		return err
+	}
+	switch {
 	case b.Rounds > 1 && b.Call.diagnostics():
 		return fmt.Errorf("a diagnostic is enabled for %d rounds: expected one round", b.Rounds)
 	}
 	return nil
+}
+
+// readLogLevel finds the threshold of the host's log.
+func (b *batch) readLogLevel() (err error) {
+	level := strings.ToUpper(b.LogLevel)
+	switch level {
+	case "":
+		return nil
+	case "NULL": // as a command line has it, not the log
+		level = "NUL"
+	}
+	b.threshold, err = hostlog.ParseLevel(level)
+	return err
 }
 
 func (b *batch) run() (err error) {
@@ -234,7 +251,10 @@ type runner struct {
 	chip   *sim.Chip
 	inputs []Data
 	args   []Tensor
+	seat   *seat // nil: no worker of a node runs this
 	launch *launch
+	ended  bool     // the device has come to its end
+	lines  []string // what it says of that
 
 	swimlane *collector.Swimlane
 	records  *collector.Run
@@ -244,14 +264,41 @@ type runner struct {
 }
 
 func (r *runner) run() error {
-	clusters := r.Case.Config.Clusters
-	if clusters == 0 {
-		clusters = r.arch.MaxClusters
-	}
 	var err error
-	if r.chip, err = sim.NewChip(r.arch, clusters, &r.costs); err != nil {
+	if r.chip, err = sim.NewChip(r.arch, r.clusters(), &r.costs); err != nil {
 		return err
 	}
+	if err := r.upload(); err != nil {
+		return err
+	}
+	if err := r.execute(); err != nil {
+		return err
+	}
+	if err := r.download(); err != nil {
+		return err
+	}
+	r.result.Golden = r.verify()
+	return nil
+}
+
+// clusters is how many clusters of the chip the case uses.
+func (r *runner) clusters() int {
+	if n := r.Case.Config.Clusters; n > 0 {
+		return n
+	}
+	return r.arch.MaxClusters
+}
+
+// threads is how many AICPU threads the case uses; the last one orchestrates.
+func (r *runner) threads() int {
+	if n := r.Case.Config.AicpuThreads; n > 0 {
+		return n
+	}
+	return r.arch.DefaultThreads
+}
+
+// upload brings the tensors to the chip.
+func (r *runner) upload() error {
 	for i := range r.inputs {
 		t, err := r.inputs[i].upload(r.memory.Space(), r.alloc)
 		if err != nil {
@@ -259,15 +306,16 @@ func (r *runner) run() error {
 		}
 		r.args = append(r.args, t)
 	}
-	if err := r.execute(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// download brings them back.
+func (r *runner) download() error {
 	for i := range r.inputs {
 		if err := r.inputs[i].move(r.memory.Space(), &r.args[i].t, true); err != nil {
 			return err
 		}
 	}
-	r.result.Golden = r.verify()
 	return nil
 }
 
@@ -297,10 +345,7 @@ func (r *runner) verify() error {
 
 // execute runs the orchestration on the chip, and writes what was recorded.
 func (r *runner) execute() error {
-	threads := r.Case.Config.AicpuThreads
-	if threads == 0 {
-		threads = r.arch.DefaultThreads
-	}
+	threads := r.threads()
 	heap, err := r.alloc(tmr.Rings * ringHeap)
 	if err != nil {
 		return err
@@ -315,7 +360,11 @@ func (r *runner) execute() error {
 	if r.Call.CaptureClockAnchors && r.Call.EnableChipSwimlane > 0 {
 		clock = collector.NewClockCorrelation(collector.ProviderSimSyscnt, r.arch)
 	}
-	r.launch = process.launch(&r.Scene.Callable, r.chip, prebuilt(r.chip, len(r.args)), clock, false)
+	if r.seat != nil {
+		r.launch = r.seat.launch(r.chip, clock)
+	} else {
+		r.launch = process.launch(&r.Scene.Callable, r.chip, prebuilt(r.chip, len(r.args)), clock, false)
+	}
 	r.launch.collect = r.Call.diagnostics()
 	if c.Device, err = r.attach(threads); err != nil {
 		return err
@@ -324,6 +373,7 @@ func (r *runner) execute() error {
 		return err
 	}
 	o := r.orchestrator()
+	r.seat.boot(r.chip)
 	report, err := tmr.Run(c, func(t *tmr.Orchestrator) {
 		o.o = t
 		r.orchestrate(o)
@@ -357,19 +407,32 @@ func (r *runner) hazards(h *sim.Hazards, begin sim.Time) {
 // done notes how a run went that has ended.
 func (r *runner) done(report *aicpu.Report, phases []hostlog.DevicePhase, lines []string) {
 	r.result.Makespan, r.result.Submits, r.result.Tasks = time.Duration(report.End-report.Start), report.Submits, report.Tasks
+	r.ended, r.lines = true, lines
+	if r.seat != nil {
+		r.seat.ended(r.launch, report, phases)
+		return
+	}
 	r.launch.ended(process, report, phases)
 	r.logs(lines)
 }
 
 // logs writes what host and device tell of a run that has ended.
 func (r *runner) logs(lines []string) {
-	path, err := writeDeviceLog(r.Call.OutputPrefix, r.log, lines)
+	path, err := writeDeviceLog(r.logDir(), r.log, lines)
 	if r.result.Device = path; err != nil {
 		r.result.Notes = append(r.result.Notes, fmt.Sprintf("the log of the device cannot be written: %v", err))
 	}
 	if err := r.log.ChipRun(&r.launch.log); err != nil {
 		r.result.Notes = append(r.result.Notes, err.Error())
 	}
+}
+
+// logDir is where logs lie: with the artifacts, or in the case root of a node.
+func (r *runner) logDir() string {
+	if r.seat != nil {
+		return r.seat.root
+	}
+	return r.Call.OutputPrefix
 }
 
 // ringHeap is the memory of the outputs of a ring.
@@ -398,7 +461,7 @@ func (r *runner) attach(threads int) (device *producer.Device, err error) {
 	if r.Call.EnableDepGen {
 		with = []string{"dep_gen"}
 	}
-	if r.records, err = r.swimlane.Begin(collector.RunOptions{Level: level, Runtime: r.Scene.Runtime, CoCaptured: with, Clock: r.launch.clock}); err != nil {
+	if r.records, err = r.swimlane.Begin(collector.RunOptions{Level: level, Runtime: r.Scene.Runtime, CoCaptured: with, Clock: r.launch.clock, BootID: r.seat.bootID()}); err != nil {
 		return nil, err
 	}
 	if err = r.records.Start(); err != nil {

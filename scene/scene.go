@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,13 +33,14 @@ const (
 	AIV Core = "aiv"
 )
 
-// Scene is a program for one chip, with its cases.
+// Scene is a program for one chip or for a node of several, with its cases.
 type Scene struct {
 	Class    string // TestPagedAttention
 	About    string // what it shows, in a few words
 	Runtime  string
-	Level    int // 2 for one chip, 3 for a node, 4 for a network; 0 is 2
-	Callable Callable
+	Level    int      // 2 for one chip, 3 for a node, 4 for a network; 0 is 2
+	Callable Callable // of a scene for one chip
+	Node     *Node    // of a scene for a node, nil of any other
 	Cases    []Case
 
 	// Inputs makes the tensors that the orchestration gets. It is called once for a
@@ -112,6 +114,11 @@ func (m Manual) applies(platform string) bool {
 type Config struct {
 	AicpuThreads int // aicpu_thread_num
 	Clusters     int // of the chip that the case uses; 0: all
+
+	// Of cases for a node:
+	DeviceCount int // device_count: chips, each with a worker process
+	SubWorkers  int // num_sub_workers: how many sub-workers run at once
+	Runs        int // how often the node's orchestration runs; 0 is 1
 }
 
 // checkScenes refuses scenes that cannot run, and two of one name.
@@ -154,17 +161,11 @@ func (s *Scene) Check() error {
 	if s.RTol < 0 || s.ATol < 0 {
 		return fail("the tolerances are %g and %g: expected 0 or more", s.RTol, s.ATol)
 	}
-	ids := map[int32]bool{}
-	for i, k := range s.Callable.Incores {
-		switch {
-		case k == nil:
-			return fail("incore %d is nil", i)
-		case k.FuncID < 0 || ids[k.FuncID]:
-			return fail("incore %d (%q) has func_id %d: expected one of its own, from 0 on", i, k.Name, k.FuncID)
-		case k.Core != AIC && k.Core != AIV:
-			return fail("incore %d (%q) is for the core type %q: expected aic or aiv", i, k.Name, k.Core)
-		}
-		ids[k.FuncID] = true
+	if err := s.Callable.check(fail); err != nil {
+		return err
+	}
+	if err := s.checkNode(fail); err != nil {
+		return err
 	}
 	names := map[string]bool{}
 	for i, c := range s.Cases {
@@ -182,6 +183,39 @@ func (s *Scene) Check() error {
 		}
 		if n := c.Config.AicpuThreads; n != 0 && (n < 2 || n > 5) {
 			return fail("case %d (%q) asks for %d AICPU threads: expected 2 to 5, or 0 for the default", i, c.Name, n)
+		}
+		if err := c.Config.checkNode(s.level()); err != nil {
+			return fail("case %d (%q) %v", i, c.Name, err)
+		}
+	}
+	return nil
+}
+
+// check refuses kernels that cannot be.
+func (c *Callable) check(fail func(format string, args ...any) error) error {
+	ids := map[int32]bool{}
+	for i, k := range c.Incores {
+		switch {
+		case k == nil:
+			return fail("incore %d is nil", i)
+		case k.FuncID < 0 || ids[k.FuncID]:
+			return fail("incore %d (%q) has func_id %d: expected one of its own, from 0 on", i, k.Name, k.FuncID)
+		case k.Core != AIC && k.Core != AIV:
+			return fail("incore %d (%q) is for the core type %q: expected aic or aiv", i, k.Name, k.Core)
+		}
+		ids[k.FuncID] = true
+	}
+	return nil
+}
+
+// runnable refuses what has no code.
+func (c *Callable) runnable() error {
+	if c.Orchestration.Run == nil {
+		return errors.New("the orchestration has no Run")
+	}
+	for i, k := range c.Incores {
+		if k.Run == nil {
+			return fmt.Errorf("incore %d (%q) has no Run", i, k.Name)
 		}
 	}
 	return nil

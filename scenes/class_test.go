@@ -10,6 +10,8 @@ import (
 // The tests of single classes take flags: go test ./scenes -count=1 -run
 // TestPagedAttention -platform a5sim -enable-chip-swimlane=3.
 
+func TestMain(m *testing.M) { scenetest.Main(m, scenes.All()...) }
+
 func TestVectorExample(t *testing.T)        { scenetest.Run(t, scenes.VectorExample()) }
 func TestPagedAttention(t *testing.T)       { scenetest.Run(t, scenes.PagedAttention()) }
 func TestPagedAttentionUnroll(t *testing.T) { scenetest.Run(t, scenes.PagedAttentionUnroll()) }
@@ -29,6 +31,9 @@ func TestManualScope(t *testing.T)        { scenetest.Run(t, scenes.ManualScope(
 func TestFaninLookupPerf(t *testing.T)    { scenetest.Run(t, scenes.FaninLookupPerf()) }
 func TestEarlyDispatchChain(t *testing.T) { scenetest.Run(t, scenes.EarlyDispatchChain()) }
 func TestTaskTimingSlots(t *testing.T)    { scenetest.Run(t, scenes.TaskTimingSlots()) }
+func TestL3Vectors(t *testing.T)          { scenetest.Run(t, scenes.L3Vectors()) }
+func TestL3Group(t *testing.T)            { scenetest.Run(t, scenes.L3Group()) }
+func TestL3Chain(t *testing.T)            { scenetest.Run(t, scenes.L3Chain()) }
 
 func TestVectorExampleHostBuildGraph(t *testing.T)  { scenetest.Run(t, scenes.HostVectorExample()) }
 func TestPagedAttentionHostBuildGraph(t *testing.T) { scenetest.Run(t, scenes.HostPagedAttention()) }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"swimlane/scene"
-	"swimlane/scenes"
 )
 
 // subtask is a row of a run. Times are cycles.
@@ -486,7 +485,7 @@ func (r *ran) words(list, key string) (out []string) {
 
 // TestFactsNameCases: facts and sizes are of cases that there are.
 func TestFactsNameCases(t *testing.T) {
-	cases, err := scene.Select(scenes.All(), scene.Selection{Platform: scene.A2A3Sim, Manual: scene.Include})
+	cases, err := scene.Select(forOneChip(), scene.Selection{Platform: scene.A2A3Sim, Manual: scene.Include})
 	if err != nil {
 		t.Fatal(err)
 	}

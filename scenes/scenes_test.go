@@ -98,7 +98,13 @@ type ran struct {
 	*timeline.Timeline
 }
 
-// TestScenes runs every case on every simulator with everything recorded, and the
+// forOneChip are the scenes that one chip runs: those for a node are tested in
+// node_test.go.
+func forOneChip() []*scene.Scene {
+	return slices.DeleteFunc(scenes.All(), func(s *scene.Scene) bool { return s.Node != nil })
+}
+
+// TestScenes runs every case for one chip on every simulator with everything recorded, and the
 // small ones at every level.
 func TestScenes(t *testing.T) {
 	mode := scene.Include
@@ -106,7 +112,7 @@ func TestScenes(t *testing.T) {
 		mode = scene.Exclude
 	}
 	for _, platform := range []string{scene.A2A3Sim, scene.A5Sim} {
-		cases, err := scene.Select(scenes.All(), scene.Selection{Platform: platform, Manual: mode})
+		cases, err := scene.Select(forOneChip(), scene.Selection{Platform: platform, Manual: mode})
 		if err != nil {
 			t.Fatal(err)
 		}

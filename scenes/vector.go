@@ -6,27 +6,10 @@ import "swimlane/scene"
 // in the outer scope, four inside.
 func VectorExample() *scene.Scene {
 	const n = 16384
-	add := elementwise(0, "ADD", func(in []float32, _ uint64) float32 { return in[0] + in[1] })
-	addScalar := elementwise(1, "ADD_SCALAR", func(in []float32, scalar uint64) float32 { return in[0] + float32(scalar) })
-	mul := elementwise(2, "MUL", func(in []float32, _ uint64) float32 { return in[0] * in[1] })
 	return &scene.Scene{
 		Class: "TestVectorExample", About: "(a+b+1)·(a+b+2) + (a+b): scopes, and dependencies on what makes a tensor", Runtime: scene.TensormapAndRingbuffer,
-		Callable: scene.Callable{
-			Incores: []*scene.Incore{add, addScalar, mul},
-			Orchestration: scene.Orchestration{Name: "VectorExample", Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {
-				a, b, result := args[0], args[1], args[2]
-				like := scene.Shape(scene.Float32, n)
-				_, c := o.Submit(scene.Task{AIV0: add, Args: []scene.Arg{scene.In(a), scene.In(b), scene.Out(like)}})
-				sum := c[2]
-				o.Scope(func() {
-					_, d := o.Submit(scene.Task{AIV0: addScalar, Args: []scene.Arg{scene.In(sum), scene.Out(like)}, Scalars: []uint64{1}})
-					_, e := o.Submit(scene.Task{AIV0: addScalar, Args: []scene.Arg{scene.In(sum), scene.Out(like)}, Scalars: []uint64{2}})
-					_, f := o.Submit(scene.Task{AIV0: mul, Args: []scene.Arg{scene.In(d[1]), scene.In(e[1]), scene.Out(like)}})
-					o.Submit(scene.Task{AIV0: add, Args: []scene.Arg{scene.In(f[2]), scene.In(sum), scene.Into(result)}})
-				})
-			}},
-		},
-		Cases: []scene.Case{{Name: "basic", Platforms: simulators}},
+		Callable: vectorCallable("VectorExample", n, [3]string{"ADD", "ADD_SCALAR", "MUL"}),
+		Cases:    []scene.Case{{Name: "basic", Platforms: simulators}},
 		Inputs: func(*scene.Case) []scene.Data {
 			a, b := make([]float32, n), make([]float32, n)
 			for i := range a {
@@ -43,6 +26,29 @@ func VectorExample() *scene.Scene {
 			}
 			return []scene.Data{want}
 		},
+	}
+}
+
+// vectorCallable is that program for vectors of n elements: it reads a and b, and
+// writes out.
+func vectorCallable(name string, n int, kernels [3]string) scene.Callable {
+	add := elementwise(0, kernels[0], func(in []float32, _ uint64) float32 { return in[0] + in[1] })
+	addScalar := elementwise(1, kernels[1], func(in []float32, scalar uint64) float32 { return in[0] + float32(scalar) })
+	mul := elementwise(2, kernels[2], func(in []float32, _ uint64) float32 { return in[0] * in[1] })
+	return scene.Callable{
+		Incores: []*scene.Incore{add, addScalar, mul},
+		Orchestration: scene.Orchestration{Name: name, Run: func(o *scene.Orchestrator, _ *scene.Case, args []scene.Tensor) {
+			a, b, result := args[0], args[1], args[2]
+			like := scene.Shape(scene.Float32, n)
+			_, c := o.Submit(scene.Task{AIV0: add, Args: []scene.Arg{scene.In(a), scene.In(b), scene.Out(like)}})
+			sum := c[2]
+			o.Scope(func() {
+				_, d := o.Submit(scene.Task{AIV0: addScalar, Args: []scene.Arg{scene.In(sum), scene.Out(like)}, Scalars: []uint64{1}})
+				_, e := o.Submit(scene.Task{AIV0: addScalar, Args: []scene.Arg{scene.In(sum), scene.Out(like)}, Scalars: []uint64{2}})
+				_, f := o.Submit(scene.Task{AIV0: mul, Args: []scene.Arg{scene.In(d[1]), scene.In(e[1]), scene.Out(like)}})
+				o.Submit(scene.Task{AIV0: add, Args: []scene.Arg{scene.In(f[2]), scene.In(sum), scene.Into(result)}})
+			})
+		}},
 	}
 }
 

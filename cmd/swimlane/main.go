@@ -10,6 +10,7 @@ import (
 
 	"swimlane/internal/console"
 	"swimlane/scene"
+	"swimlane/scenes"
 )
 
 func main() {
@@ -18,6 +19,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(40)
 	}
+	scene.Worker(scenes.All()...) // a chip worker of a run does not come back from here
 	args := os.Args[1:]
 	// Scripts that call a tool of the ecosystem by name can link that name to this binary.
 	if name := filepath.Base(os.Args[0]); slices.Contains(aliases, name) {

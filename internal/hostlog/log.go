@@ -49,6 +49,9 @@ type Clock interface {
 	Wall() int64
 }
 
+// SystemClock are the clocks of this system.
+func SystemClock() Clock { return systemClock{} }
+
 // Options of a Log. What is left out is that of this process and this system. A
 // simulated process sets all of them, and then its log holds the same bytes every
 // time.

@@ -59,6 +59,7 @@ var (
 	depGen    = flag.Bool("enable-dep-gen", false, "record the task graph")
 	overhead  = flag.Bool("enable-swimlane-overhead", false, "add counter tracks to the picture")
 	logLevel  = flag.String("log-level", "", "least level of the host's log: debug, info, timing, warn, error or null (default: warn where nothing is recorded)")
+	devices   = flag.String("device", "", "devices for the chips of a node, as 0 or 4-7 or 0,2-4,7 (default: as many as a case needs)")
 	costs     = flag.String("costs", "", "JSON file with costs that replace those of the model")
 	swimlane  level
 	cases     words
@@ -73,6 +74,16 @@ func init() {
 	}
 }
 
+// Main is TestMain for tests of scenes of level 3, whose chips are served by processes
+// of their own: these are the test binary again, and get no further than here. It must
+// know all such scenes.
+//
+//	func TestMain(m *testing.M) { scenetest.Main(m, scenes.All()...) }
+func Main(m *testing.M, scenes ...*scene.Scene) {
+	scene.Worker(scenes...)
+	os.Exit(m.Run())
+}
+
 // Run runs the cases of a scene that the flags of the test binary select, each as a
 // subtest. Artifacts go to outputs/ in the root of the module. Without -platform a
 // case runs on every simulator that it names.
@@ -85,6 +96,12 @@ func Run(t *testing.T, s *scene.Scene) {
 		Diagnostics: scene.Diagnostics{Swimlane: int(swimlane), DepGen: *depGen, Overhead: *overhead}}
 	if err := o.Check(); err != nil {
 		t.Fatal(err)
+	}
+	if *devices != "" {
+		var err error
+		if o.Devices, err = scene.ParseDevices(*devices); err != nil {
+			t.Fatal(err)
+		}
 	}
 	recorded := o.Diagnostics != (scene.Diagnostics{})
 	for _, w := range o.ForRounds(o.Rounds) {

@@ -1,0 +1,126 @@
+package scene
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"swimlane/internal/collector"
+	"swimlane/internal/hostlog"
+	"swimlane/internal/sim"
+	"swimlane/internal/sim/aicpu"
+)
+
+// seat is a chip worker's place during one dispatch: its clock is the real one, and
+// the chip's counter runs on it. A nil seat is no place in a node.
+type seat struct {
+	clock  hostlog.Clock
+	root   string // case root, "" if nothing is written
+	run    hostlog.ChipRun
+	booted int64 // when the device began, ns of the clock
+}
+
+// newSeat begins a run of the chip.
+func newSeat(clock hostlog.Clock, root, digest string, inv uint64, o *order) *seat {
+	return &seat{clock: clock, root: root, run: hostlog.ChipRun{
+		TID: int64(os.Getpid()), Inv: inv, HID: hashOf(digest),
+		Identity: &hostlog.Identity{RunID: o.RunID, DispatchID: o.DispatchID, SlotID: o.Slot, Generation: o.Generation, RunEpoch: inv},
+		Interval: hostlog.Interval{Start: clock.Mono()},
+	}}
+}
+
+// bound notes how long it took to bring the arguments, and all else, to the chip.
+func (s *seat) bound(arguments hostlog.Interval, tensors int) {
+	end := s.clock.Mono()
+	s.run.Bind = &hostlog.Interval{Start: s.run.Start, End: end}
+	s.run.BindSteps = []hostlog.BindStep{
+		{Name: "args", Interval: arguments, Attrs: []hostlog.Attr{hostlog.Int("ntensor", tensors)}},
+		{Name: "prebuilt", Interval: hostlog.Interval{Start: arguments.End, End: end}},
+	}
+}
+
+// bootID is the identity of the host's clock, "" where that is virtual.
+func (s *seat) bootID() string {
+	if s == nil {
+		return ""
+	}
+	return collector.ReadBootID(collector.BootIDPath)
+}
+
+// launch begins chip.run.runner_run.
+func (s *seat) launch(chip *sim.Chip, clock *collector.ClockCorrelation) *launch {
+	s.run.RunnerRun = &hostlog.Interval{Start: s.clock.Mono()}
+	l := &launch{log: s.run, chip: chip, clock: clock}
+	if clock != nil {
+		clock.Open(s.sample(chip))
+	}
+	return l
+}
+
+// sample compares the clocks: the counter is a function of the host's.
+func (s *seat) sample(chip *sim.Chip) func(*collector.AnchorSample) {
+	return func(a *collector.AnchorSample) {
+		a.HostBeforeNs = uint64(s.clock.Mono())
+		a.Raw = chip.Cycles(sim.Time(s.clock.Mono()))
+		a.HostAfterNs = uint64(s.clock.Mono())
+	}
+}
+
+// boot lets the device begin now.
+func (s *seat) boot(chip *sim.Chip) {
+	if s != nil {
+		s.booted = chip.BootAt(s.clock.Mono())
+	}
+}
+
+// ended waits until the device has ended on the host's clock too: its wall must lie
+// inside chip.run.runner_run (spec/l3.md §1).
+func (s *seat) ended(l *launch, r *aicpu.Report, phases []hostlog.DevicePhase) {
+	end := s.booted + int64(r.Wall.End-r.Wall.Start)
+	for now := s.clock.Mono(); now < end; now = s.clock.Mono() {
+		time.Sleep(time.Duration(end - now))
+	}
+	if l.clock != nil {
+		l.clock.Close(s.sample(l.chip))
+	}
+	l.device(r, phases)
+}
+
+// collected ends chip.run.runner_run: what the device recorded has been written.
+func (s *seat) collected(l *launch) {
+	end := s.clock.Mono()
+	l.log.RunnerRun.End = end
+	l.log.ClaimRelease = &hostlog.Interval{Start: end, End: s.clock.Mono()}
+}
+
+// validated ends the run: the results have been taken from the chip.
+func (s *seat) validated(l *launch) {
+	l.log.Validate = &hostlog.Interval{Start: l.log.ClaimRelease.End, End: s.clock.Mono()}
+	l.log.End = s.clock.Mono()
+}
+
+// writeSidecar says beside a capture which dispatch it is of (spec/l3.md §2.1).
+func writeSidecar(dir string, rank, index int, o *order, digest string) error {
+	text := fmt.Sprintf(`{
+  "schema_version": 1,
+  "run_id": %d,
+  "task_slot": %d,
+  "group_index": %d,
+  "group_size": %d,
+  "host_pid": %d,
+  "chip_rank": %d,
+  "local_capture_index": %d,
+  "endpoint_dispatch_id": %d,
+  "pipeline_slot": %d,
+  "pipeline_generation": %d,
+  "callable_digest": "%s"
+}
+`, o.RunID, o.TaskSlot, o.GroupIndex, o.GroupSize, os.Getpid(), rank, index, o.DispatchID, o.Slot, o.Generation, digest)
+	path := filepath.Join(dir, sidecarName)
+	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
+	if err := os.WriteFile(tmp, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
