@@ -12,8 +12,8 @@ import (
 )
 
 // grace is how long a failed run waits for what is at work before it ends the
-// workers: what they record is kept if they come to their end.
-const grace = 10 * time.Second
+// workers: what they record is kept if they come to their end. Tests change it.
+var grace = 10 * time.Second
 
 // nodeSched hands submitted tasks to the workers when what they wait for has ended.
 // It is one goroutine with a thread of its own, which also starts the workers: they

@@ -1,0 +1,50 @@
+package scene
+
+import (
+	"io"
+	"time"
+)
+
+// SetGrace changes how long a failed run waits for what is at work.
+func SetGrace(d time.Duration) (back func()) {
+	old := grace
+	grace = d
+	return func() { grace = old }
+}
+
+// Kinds of frames.
+const (
+	KindHello   = kindHello
+	KindOrder   = kindOrder
+	KindStop    = kindStop
+	KindReady   = kindReady
+	KindRefused = kindRefused
+	KindDone    = kindDone
+)
+
+// Hello is what a worker is told first.
+type Hello = hello
+
+// Order is what a worker is told to run.
+type (
+	Order    = order
+	OrderArg = orderArg
+)
+
+// Arguments makes the tensors of an order.
+func (o *Order) Arguments(blob []byte) ([]Data, error) { return o.arguments(blob) }
+
+// Bytes are the values of a tensor.
+func (d *Data) Bytes() []byte { return d.appendTo(nil) }
+
+// Results takes a blob into a tensor that a task has written.
+func Results(d *Data, blob []byte) error {
+	t := &nodeTensor{data: *d}
+	return results([]NodeArg{{t, Reads}, {t, Writes}}, blob)
+}
+
+// BeWorker serves a dispatcher in this process.
+func BeWorker(scenes []*Scene, from io.Reader, to io.Writer) int { return beWorker(scenes, from, to) }
+
+// Digests are those of a node's callables.
+func Digests(s *Scene) []string { return s.Node.digests() }
