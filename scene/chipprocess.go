@@ -53,7 +53,7 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 
 // startChip starts a worker, and waits for its answer.
 func startChip(h *hello, stderr io.Writer) (c *chipProcess, err error) {
-	self, err := os.Executable()
+	self, err := program()
 	if err != nil {
 		return nil, err
 	}

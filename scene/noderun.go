@@ -28,6 +28,8 @@ type nodeBatch struct {
 	runs    uint64 // so far, of all rounds: run_id of the one that is under way
 	stderr  io.Writer
 
+	completed int // tasks of chips, for who watches
+
 	mu    sync.Mutex
 	chips []*chipProcess
 }
@@ -314,6 +316,9 @@ func (n *nodeBatch) done(c *chipProcess, f *flight, frame mailbox.Frame) error {
 		res.Submits, res.Tasks, res.Hazards = res.Submits+d.Submits, res.Tasks+d.Tasks, res.Hazards+d.Hazards
 	}
 	res.Makespan = max(res.Makespan, out.Makespan)
+	if n.completed += d.Tasks; n.Progress != nil {
+		n.Progress(n.completed, n.completed)
+	}
 	for _, text := range d.Notes {
 		n.note(fmt.Sprintf("rank %d: %s", c.rank, text))
 	}

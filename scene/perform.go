@@ -112,7 +112,11 @@ func (s Selected) print(w io.Writer, p *Performed) {
 	if p.Rounds > 1 {
 		rounds = fmt.Sprintf(" in each of %d rounds", p.Rounds)
 	}
-	fmt.Fprintf(w, "    model   %s from the launch of the schedulers to their end%s: %s in %s\n", modelTime(p.Makespan), rounds,
+	of := ""
+	if s.Scene.Node != nil {
+		of = " in the longest dispatch"
+	}
+	fmt.Fprintf(w, "    model   %s%s from the launch of the schedulers to their end%s: %s in %s\n", modelTime(p.Makespan), of, rounds,
 		console.Count(int64(p.Tasks), "task"), console.Count(int64(p.Submits), "submit"))
 	fmt.Fprintf(w, "    here    %.3f s\n", p.Wall.Seconds())
 	for _, c := range p.Compared {

@@ -12,3 +12,6 @@ func dieTogether(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeaths
 
 // threadID is the id of the calling thread.
 func threadID() int64 { return int64(unix.Gettid()) }
+
+// program is the file of this program, even if another one lies in its place by now.
+func program() (string, error) { return "/proc/self/exe", nil }

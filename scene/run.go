@@ -66,8 +66,7 @@ func (r *Result) Files() []string {
 	for i := range r.Dispatches {
 		files = append(files, r.Dispatches[i].files()...)
 	}
-	files = slices.DeleteFunc(append(files, r.Logs...), func(s string) bool { return s == "" })
-	return slices.Compact(files)
+	return slices.DeleteFunc(append(files, r.Logs...), func(s string) bool { return s == "" })
 }
 
 // The device's memory: where its addresses begin, and how much there is beside the

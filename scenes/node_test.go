@@ -59,8 +59,14 @@ func forNodes(t *testing.T, platform string, labels ...string) (list []scene.Sel
 // runTree runs a case, and checks the whole tree that it leaves.
 func runTree(t *testing.T, c scene.Selected, platform string, level int, deps bool) (*tree, *scene.Result) {
 	t.Helper()
+	return runTreeWith(t, c, platform, level, deps, nil)
+}
+
+// runTreeWith is runTree with other costs of the model.
+func runTreeWith(t *testing.T, c scene.Selected, platform string, level int, deps bool, costs *scene.Costs) (*tree, *scene.Result) {
+	t.Helper()
 	root := t.TempDir()
-	r, err := c.Run(platform, scene.CallConfig{EnableChipSwimlane: level, EnableDepGen: deps, OutputPrefix: root})
+	r, err := c.RunWith(scene.Setup{Platform: platform, Costs: costs, Call: scene.CallConfig{EnableChipSwimlane: level, EnableDepGen: deps, OutputPrefix: root}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,6 +277,27 @@ func TestNodeIsDeterministic(t *testing.T) {
 					t.Errorf("%s, %s run: the graph of rank %d, run %d is another one (%v)", platform, name, d.Rank, d.Run, err)
 				}
 			}
+		}
+	}
+}
+
+// TestSlowModel: a device that takes longer in the model than its simulation here still ends within
+// chip.run.runner_run, and what it records is not later than that.
+func TestSlowModel(t *testing.T) {
+	costs, err := scene.DefaultCosts(scene.A2A3Sim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const slow = 250_000_000 // ns
+	if err := costs.Read(strings.NewReader(fmt.Sprintf(`{"run.sm_reset": {"ns": %d, "source": "a test"}}`, slow))); err != nil {
+		t.Fatal(err)
+	}
+	tr, r := runTreeWith(t, forNodes(t, scene.A2A3Sim, "TestL3Group::default")[0], scene.A2A3Sim, 4, false, costs)
+	for _, d := range r.Dispatches {
+		run := tr.invocations(int64(d.PID))[1]
+		runner, wall := run["chip.run.runner_run"], run["chip.run.runner_run.device_wall"]
+		if wall.dur < slow || runner.dur < wall.dur {
+			t.Errorf("rank %d: chip.run.runner_run takes %d ns, the device %d: expected at least %d, and the first to be longer", d.Rank, runner.dur, wall.dur, slow)
 		}
 	}
 }
