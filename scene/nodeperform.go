@@ -60,6 +60,8 @@ func (p *Performed) first() *Performed {
 		one := &Performed{Result: &Result{Records: d.Records, Graph: d.Graph, Names: d.Names}, Err: p.Err, Prefix: d.Dir}
 		if trace := filepath.Join(d.Dir, "merged_swimlane.json"); slices.Contains(p.Traces, trace) {
 			one.Trace = trace
+		} else {
+			one.Conversions = p.Conversions
 		}
 		return one
 	}

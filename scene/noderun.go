@@ -81,11 +81,7 @@ func (n *nodeBatch) runAll() (err error) {
 			return err
 		}
 	}
-	if n.Scene.Golden != nil && !n.Case.SkipGolden && !n.SkipGolden {
-		if err := guard("Golden", func() { n.golden = n.Scene.Golden(n.Case, clones(n.inputs)) }); err != nil {
-			return err
-		}
-	}
+	n.noGolden = n.compute()
 	close, err := n.openLog()
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func verifyAll(args []scene.NodeTensor) (list []scene.NodeArg) {
 func L3Vectors() *scene.Scene {
 	kernel, verify := vectorKernel(), nodeVerify()
 	return &scene.Scene{
-		Class: "TestL3Vectors", Runtime: scene.TensormapAndRingbuffer, Level: 3,
+		Class: "TestL3Vectors", About: "a node: the vector example on every chip, several times, verified on the host", Runtime: scene.TensormapAndRingbuffer, Level: 3,
 		Node: &scene.Node{
 			Name: "run_dag", Callables: []*scene.NodeCallable{kernel, verify},
 			Run: func(o *scene.NodeOrchestrator, c *scene.Case, args []scene.NodeTensor) {
@@ -106,7 +106,7 @@ func L3Vectors() *scene.Scene {
 func L3Group() *scene.Scene {
 	kernel, verify := vectorKernel(), nodeVerify()
 	return &scene.Scene{
-		Class: "TestL3Group", Runtime: scene.TensormapAndRingbuffer, Level: 3,
+		Class: "TestL3Group", About: "a node: the vector example on two chips as one group", Runtime: scene.TensormapAndRingbuffer, Level: 3,
 		Node: &scene.Node{
 			Name: "run_dag", Callables: []*scene.NodeCallable{kernel, verify},
 			Run: func(o *scene.NodeOrchestrator, c *scene.Case, args []scene.NodeTensor) {
@@ -148,7 +148,7 @@ func L3Chain() *scene.Scene {
 		return nil
 	}}
 	return &scene.Scene{
-		Class: "TestL3Chain", Runtime: scene.TensormapAndRingbuffer, Level: 3,
+		Class: "TestL3Chain", About: "a node: a chip that needs what another one has computed", Runtime: scene.TensormapAndRingbuffer, Level: 3,
 		Node: &scene.Node{
 			Name: "run_chain", Callables: []*scene.NodeCallable{kernel, halve, verify},
 			Run: func(o *scene.NodeOrchestrator, _ *scene.Case, args []scene.NodeTensor) {
