@@ -5,6 +5,7 @@ import (
 
 	"swimlane/internal/abi"
 	"swimlane/internal/sim"
+	"swimlane/internal/sim/aicpu"
 )
 
 // AicoreConfig is a run of a graph on an a5 whose AICores schedule themselves
@@ -16,28 +17,14 @@ type AicoreConfig struct {
 	// State is the address of the scheduler-state block of the run, laid out by
 	// AicoreLayout: on a multiple of 128, zeroed. All that the run records is in it
 	// afterwards, also of one that failed.
-	State uint64
-	Level abi.Level
+	State   uint64
+	Level   abi.Level
+	Hazards *sim.Hazards // looks for tasks that nothing has ordered; nil: nobody asks
 	// Progress is called now and then with how many tasks there are and how many
 	// have completed; nil: it is not.
 	Progress func(tasks, completed int)
 
 	spin bool // idle schedulers do every iteration
-}
-
-// AicoreReport is what a run tells beside its records.
-type AicoreReport struct {
-	Tasks      int      // that ran or were skipped: Graph.Count of them
-	Start, End sim.Time // from the begin of the schedulers to the end of the last one
-	Wall       AicoreSpan
-	Slots      [sim.TimingSlots]AicoreSpan
-}
-
-// AicoreSpan is a stretch of time: of a timing slot from the first dispatch to the
-// last finish. Not Set: it did not begin.
-type AicoreSpan struct {
-	Start, End sim.Time
-	Set        bool
 }
 
 // aicoreRun is what the schedulers share.
@@ -49,7 +36,7 @@ type aicoreRun struct {
 	scheds []*aicoreSched
 	life   aicoreLife
 	gang   *aicoreGang
-	report AicoreReport
+	report Report
 	end    sim.Time // of the last AICPU thread
 }
 
@@ -59,8 +46,8 @@ func AicoreLayout(g *Graph, level abi.Level) (*abi.SchedulerState, error) {
 	return abi.NewSchedulerState(denseCount(g), level, 0, 1)
 }
 
-// RunAicore runs a graph.
-func RunAicore(c AicoreConfig, g *Graph) (*AicoreReport, error) {
+// RunAicore runs a graph. Start and end of its report are those of the schedulers.
+func RunAicore(c AicoreConfig, g *Graph) (*Report, error) {
 	switch {
 	case c.Chip.Arch != abi.A5:
 		return nil, fmt.Errorf("AICores of %s do not schedule: expected %s", c.Chip.Arch.Name, abi.A5.Name)
@@ -76,7 +63,6 @@ func RunAicore(c AicoreConfig, g *Graph) (*AicoreReport, error) {
 		return nil, err
 	}
 	r := &aicoreRun{AicoreConfig: c, aicoreBlock: block, tasks: tasks}
-	r.report.Tasks = g.Count()
 	r.load()
 	begun := sim.Boot + r.cost(sim.Preamble)
 	r.startLife(begun)
@@ -90,7 +76,7 @@ func RunAicore(c AicoreConfig, g *Graph) (*AicoreReport, error) {
 		r.control.ErrorClaimed = 1
 		return nil, err
 	}
-	r.report.Wall = AicoreSpan{sim.Boot, r.end, true}
+	r.report.Wall = aicpu.Span{Start: sim.Boot, End: r.end, Set: true}
 	return &r.report, nil
 }
 
@@ -142,18 +128,18 @@ func (r *aicoreRun) settle(t *aicoreTask) bool {
 }
 
 // dispatched notes that a task with a timing slot was published.
-func (r *AicoreReport) dispatched(slot int, at sim.Time) {
+func (r *aicoreRun) dispatched(slot int, at sim.Time) {
 	if slot == 0 {
 		return
 	}
-	if s := &r.Slots[slot-1]; !s.Set || at < s.Start {
+	if s := &r.report.Slots[slot-1]; !s.Set || at < s.Start {
 		s.Start, s.Set = at, true
 	}
 }
 
 // completed notes that it was seen to finish.
-func (r *AicoreReport) completed(slot int, at sim.Time) {
+func (r *aicoreRun) completed(slot int, at sim.Time) {
 	if slot != 0 {
-		r.Slots[slot-1].End = max(r.Slots[slot-1].End, at)
+		r.report.Slots[slot-1].End = max(r.report.Slots[slot-1].End, at)
 	}
 }

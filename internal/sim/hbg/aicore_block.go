@@ -71,6 +71,9 @@ func (r *aicoreRun) load() {
 			c.State, c.WakeListHead = abi.TaskDone, abi.WakeListClosed
 			continue
 		}
+		if !t.inline {
+			r.Hazards.Submit(t.order, uint64(t.index), t.of.Form.Subtasks, t.of.Spec.Args, t.of.Args)
+		}
 		r.control.ExpectedTaskCount++
 		if metadata[t.index].ActiveMask&uint8(sim.LaneAIC) != 0 {
 			r.control.AicTaskCount++

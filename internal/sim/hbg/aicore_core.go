@@ -71,13 +71,14 @@ func (r *aicoreRun) open(w *aicoreWorker, j *aicoreJob, at sim.Time) {
 		return
 	}
 	// Those before it are known: nothing is published behind a gate that is not open.
-	r.runJob(w, j, max(at+r.cost(sim.CoreSlotObserve), w.free))
+	r.runJob(w, j, max(at+r.cost(sim.CoreSlotObserve), w.free), at)
 }
 
-// runJob works out the times of a job that its core sees at a time, and computes.
-func (r *aicoreRun) runJob(w *aicoreWorker, j *aicoreJob, seen sim.Time) {
+// runJob works out, now, the times of a job that its core sees at a time, and computes.
+func (r *aicoreRun) runJob(w *aicoreWorker, j *aicoreJob, seen, now sim.Time) {
 	j.seen, j.start = seen, seen+r.cost(sim.CoreSlotStart)
 	j.end = j.start + r.Chip.Duration(j.task.kernel(r.Space, j.lane, j.block))
+	r.Hazards.Ran(j.task.order, j.task.of.Form.Kernels[j.lane].Name, j.start, j.end, now)
 	j.fin = j.end + r.cost(sim.CoreSlotFinish)
 	if r.Level >= abi.TaskTiming {
 		s := r.slot(w.core.Index, j.slot)

@@ -81,7 +81,7 @@ func (s *aicoreSched) published(t *aicoreTask) sim.Time {
 			s.note(abi.ScheduleTiming)
 		}
 	}
-	s.r.report.dispatched(t.of.Spec.Slot, s.now())
+	s.r.dispatched(t.of.Spec.Slot, s.now())
 	return s.now()
 }
 

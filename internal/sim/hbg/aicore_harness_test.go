@@ -37,11 +37,12 @@ type aicoreBench struct {
 	spin     bool // idle schedulers do every iteration
 	mapped   bool // the host sees the memory; else it copies
 	strict   bool // the file has nothing of our own
+	hazards  sim.Hazards
 	progress func(tasks, completed int)
 
 	memory  *transport.Device
 	graph   *hbg.Graph
-	report  *hbg.AicoreReport
+	report  *hbg.Report
 	file    []byte // chip_swimlane_records.json
 	notices []collector.Notice
 	records records
@@ -84,7 +85,7 @@ func (b *aicoreBench) tryRun(g *hbg.Graph) error {
 		b.t.Fatal(err)
 	}
 	defer block.Free()
-	c := hbg.AicoreConfig{Chip: chip, Threads: b.threads, Space: b.memory.Space(), State: block.Addr(), Level: b.level, Progress: b.progress}
+	c := hbg.AicoreConfig{Chip: chip, Threads: b.threads, Space: b.memory.Space(), State: block.Addr(), Level: b.level, Progress: b.progress, Hazards: &b.hazards}
 	if b.spin {
 		c.Spin()
 	}

@@ -107,11 +107,11 @@ func (m *made) nodes(b *aicoreBench, rng *rand.Rand, list []*hbg.Task) {
 // fold makes a task that folds the values of those that it waits for.
 func (m *made) fold(b *aicoreBench, rng *rand.Rand, producers, waits []int) (*hbg.Task, *madeTask) {
 	d := &madeTask{out: b.vector(width), want: make([]int32, width), waits: waits, runs: true, resolves: true}
-	spec := &sim.Task{Args: []sim.Arg{{Tensor: d.out}}, Slot: max(0, rng.IntN(64)-64+sim.TimingSlots+1)}
+	spec := &sim.Task{Args: []sim.Arg{{Type: abi.ArgOutput, Tensor: d.out}}, Slot: max(0, rng.IntN(64)-64+sim.TimingSlots+1)}
 	var in [][]int32
 	for _, p := range waits {
 		if m.tasks[p].want != nil { // not a graph task
-			spec.Args = append(spec.Args, sim.Arg{Tensor: m.tasks[p].out})
+			spec.Args = append(spec.Args, sim.Arg{Type: abi.ArgInput, Tensor: m.tasks[p].out})
 			in = append(in, m.tasks[p].want)
 		}
 	}
@@ -188,6 +188,9 @@ func foldKernel(d *madeTask, lane, n, lanes int, cost uint64) *sim.Kernel {
 // check compares what was computed with what should be.
 func (m *made) check(b *aicoreBench) {
 	b.t.Helper()
+	if b.hazards.Found != 0 {
+		b.t.Errorf("%d pairs of tasks are not ordered, the first %+v", b.hazards.Found, b.hazards.First[0])
+	}
 	for i, d := range m.tasks {
 		if d.want == nil {
 			continue

@@ -357,6 +357,27 @@ func TestWhereTasksAreFound(t *testing.T) {
 	}
 }
 
+// TestHazardsOfAicores: two tasks that write the same and wait for nothing are told of
+// by the ids that records have; one that is skipped and one behind are not.
+func TestHazardsOfAicores(t *testing.T) {
+	b := newAicoreBench(t, 2, abi.Disabled)
+	x := b.vector(4)
+	writes := func(core abi.CoreType) *sim.Task {
+		t := on(core, 500)
+		t.Args = []sim.Arg{{Type: abi.ArgInOut, Tensor: x}}
+		return t
+	}
+	skipped := writes(abi.AIC)
+	skipped.Predicate = func() bool { return false }
+	graph := b.task(&sim.Task{})
+	graph.Nodes = []*hbg.Task{b.task(writes(abi.AIV))}
+	b.run(graphOf(b.task(writes(abi.AIC)), b.task(skipped), graph, b.task(writes(abi.AIC), 0, 2)))
+	h := &b.hazards
+	if h.Found != 1 || h.First[0].Earlier.Task != 0 || h.First[0].Later.Task != 4 || h.First[0].Later.Kernel != "k" {
+		t.Errorf("found %d: %+v", h.Found, h.First)
+	}
+}
+
 // TestTimingSlotsOfAicores: a slot is from the first dispatch to the last finish.
 func TestTimingSlotsOfAicores(t *testing.T) {
 	for level := range abi.OrchPhases + 1 {

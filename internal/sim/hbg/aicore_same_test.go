@@ -71,7 +71,7 @@ func TestSleepIsSpinningOfAicores(t *testing.T) {
 // see the same run, and one without profiling is as long.
 func TestLevelsDoNotChangeTheScheduleOfAicores(t *testing.T) {
 	type result struct {
-		report  hbg.AicoreReport
+		report  hbg.Report
 		kernels string
 	}
 	var want result

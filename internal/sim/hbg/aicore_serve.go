@@ -7,9 +7,6 @@ import (
 	"swimlane/internal/sim"
 )
 
-// aicoreProgressEvery is how many tasks complete between two reports of progress.
-const aicoreProgressEvery = 256
-
 // completions serves the slots that have finished, each core's once, and what is
 // ready and runs on no core.
 func (s *aicoreSched) completions() (did bool) {
@@ -38,7 +35,7 @@ func (s *aicoreSched) complete(w *aicoreWorker, j *aicoreJob) {
 	staged := r.slot(w.core.Index, j.slot).Staged
 	r.take(w)
 	s.spend(sim.CoreSchedComplete)
-	r.report.completed(t.of.Spec.Slot, start)
+	r.completed(t.of.Spec.Slot, start)
 	if t.left--; t.left > 0 {
 		return
 	}
@@ -87,7 +84,7 @@ func (s *aicoreSched) resolve(t *aicoreTask) {
 		c.SchedulerWorkerID, c.CompletionResolveLoopIter = s.worker, s.loop
 	}
 	r.control.ResolvedTaskCount++
-	if r.Progress != nil && r.control.ResolvedTaskCount%aicoreProgressEvery == 0 {
+	if r.Progress != nil && r.control.ResolvedTaskCount%progressEvery == 0 {
 		r.Progress(int(r.control.ExpectedTaskCount), int(r.control.ResolvedTaskCount))
 	}
 	if r.finished() {
@@ -103,6 +100,7 @@ func (s *aicoreSched) resolveInline() {
 		t := s.inline[0]
 		s.inline = s.inline[1:]
 		s.r.control.InlineCompletedCount++
+		s.r.Hazards.Skip(t.order)
 		s.resolve(t)
 	}
 }
@@ -134,7 +132,7 @@ func (s *aicoreSched) execute() bool {
 			return false
 		}
 		s.busy()
-		s.r.runJob(w, j, s.now())
+		s.r.runJob(w, j, s.now(), s.now())
 		s.thread.Until(j.fin)
 		return true
 	}

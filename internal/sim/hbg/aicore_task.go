@@ -31,6 +31,7 @@ type aicoreTask struct {
 	kind      aicoreKind
 	inline    bool // runs on no core: no kernels, a graph task, or a predicate that said no
 	predicate func() bool
+	order     int // in which it was submitted
 
 	next      int // blocks that have cores, or are about to
 	left      int // subtasks that have not finished
@@ -49,7 +50,7 @@ func (t *aicoreTask) lanes() sim.Lanes { return t.of.Form.Lanes }
 func (t *aicoreTask) kernel(space abi.Space, lane, block int) uint64 {
 	f := &t.of.Form
 	return max(1, f.Kernels[lane].Run(&sim.Call{
-		Args: t.of.Args, Scalars: t.of.Spec.Scalars, Block: block, Blocks: f.Blocks, Lane: max(lane-1, 0), Space: space,
+		Task: uint64(t.index), Args: t.of.Args, Scalars: t.of.Spec.Scalars, Block: block, Blocks: f.Blocks, Lane: max(lane-1, 0), Space: space,
 	}))
 }
 
@@ -80,13 +81,18 @@ func expand(g *Graph) ([]*aicoreTask, error) {
 		}
 		d.producers = append(d.producers, t.Producers...)
 	}
+	order := 0
 	for i, t := range g.Tasks {
+		all[i].order = order
+		order++
 		if len(t.Nodes) == 0 {
 			continue
 		}
 		base, outer, inner := len(all), all[i], make([]bool, len(t.Nodes))
 		for k, node := range t.Nodes {
 			d, err := add(node)
+			d.order = order
+			order++
 			switch {
 			case err != nil:
 				return nil, err
@@ -146,13 +152,13 @@ func newAicoreTask(index int, t *Task) (*aicoreTask, error) {
 	f := &t.Form
 	switch {
 	case t.Spec.Wait > 0:
-		return nil, fmt.Errorf("task %#x waits for %d cycles beside its kernels: expected none, as AICore schedulers see nothing but their slots", t.ID, t.Spec.Wait)
+		return d, fmt.Errorf("task %#x waits for %d cycles beside its kernels: expected none, as AICore schedulers see nothing but their slots", t.ID, t.Spec.Wait)
 	case f.Subtasks > math.MaxUint16:
-		return nil, fmt.Errorf("task %#x has %d subtasks: expected at most %d", t.ID, f.Subtasks, math.MaxUint16)
+		return d, fmt.Errorf("task %#x has %d subtasks: expected at most %d", t.ID, f.Subtasks, math.MaxUint16)
 	}
 	for _, k := range f.Kernels {
 		if k != nil && (k.ID < 0 || k.ID >= abi.CallableCapacity) {
-			return nil, fmt.Errorf("task %#x has kernel %s with the id %d: expected 0 to %d", t.ID, k.Name, k.ID, abi.CallableCapacity-1)
+			return d, fmt.Errorf("task %#x has kernel %s with the id %d: expected 0 to %d", t.ID, k.Name, k.ID, abi.CallableCapacity-1)
 		}
 	}
 	d.left = f.Subtasks
