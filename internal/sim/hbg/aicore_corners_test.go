@@ -179,15 +179,15 @@ func TestRefusedRuns(t *testing.T) {
 		},
 		"a run with 1 AICPU threads cannot be: expected 2 to 5":                           func(c *hbg.AicoreConfig) { c.Threads = 1 },
 		"a run with 6 AICPU threads cannot be: expected 2 to 5":                           func(c *hbg.AicoreConfig) { c.Threads = 6 },
-		"the scheduler state cannot begin at address 0x100000040: expected a multiple":    func(c *hbg.AicoreConfig) { c.State = memoryBase + 64 },
-		"the scheduler state: 230912 bytes at device address 0x107ffff00 are outside the": func(c *hbg.AicoreConfig) { c.State = memoryBase + memorySize - 256 },
+		"the scheduler state cannot begin at address 0x100000040: expected a multiple":    func(c *hbg.AicoreConfig) { c.State = aicoreMemory + 64 },
+		"the scheduler state: 230912 bytes at device address 0x107ffff00 are outside the": func(c *hbg.AicoreConfig) { c.State = aicoreMemory + aicoreMemorySize - 256 },
 		"capture level 5 is unknown":                                                      func(c *hbg.AicoreConfig) { c.Level = 5 },
 	} {
 		chip, err := sim.NewChip(abi.A5, 2, &b.costs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := hbg.AicoreConfig{Chip: chip, Threads: 3, Space: b.memory.Space(), State: memoryBase, Level: b.level}
+		c := hbg.AicoreConfig{Chip: chip, Threads: 3, Space: b.memory.Space(), State: aicoreMemory, Level: b.level}
 		change(&c)
 		if _, err := hbg.RunAicore(c, g); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want an error with %q", err, want)

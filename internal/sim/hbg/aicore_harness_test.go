@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	memoryBase = 0x1_0000_0000
-	memorySize = 128 << 20
+	aicoreMemory     = 0x1_0000_0000
+	aicoreMemorySize = 128 << 20
 )
 
 // aicoreBench is a chip whose AICores schedule, and a host that reads what they have
@@ -54,7 +54,7 @@ func newAicoreBench(t testing.TB, clusters int, level abi.Level) *aicoreBench {
 	t.Helper()
 	b := &aicoreBench{t: t, clusters: clusters, threads: 3, level: level, costs: sim.A5Costs}
 	var err error
-	if b.memory, err = transport.New(memoryBase, memorySize); err != nil {
+	if b.memory, err = transport.New(aicoreMemory, aicoreMemorySize); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.memory.Close() })

@@ -15,7 +15,7 @@ type rowOf struct {
 
 // checkAicore holds the records of a run against spec/collector.md §14 and the facts of
 // spec/records.md §2.11.
-func checkAicore(b *aicoreBench, m *made) {
+func checkAicore(b *aicoreBench, m *aicoreGraph) {
 	b.t.Helper()
 	rows := collect(b)
 	for i, d := range m.tasks {
@@ -101,7 +101,7 @@ func collect(b *aicoreBench) map[uint64]*rowOf {
 }
 
 // checkRow checks the records of one task.
-func checkRow(b *aicoreBench, id int, d *madeTask, r *rowOf) {
+func checkRow(b *aicoreBench, id int, d *aicoreMade, r *rowOf) {
 	b.t.Helper()
 	one := func(so bool) int {
 		if so {

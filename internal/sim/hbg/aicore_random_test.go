@@ -12,16 +12,16 @@ import (
 	"swimlane/internal/sim/hbg"
 )
 
-const width = 24 // elements that a task of a random graph makes
+const aicoreWidth = 24 // elements that a task of a random graph makes
 
-// made is a random graph, and what must come of it.
-type made struct {
+// aicoreGraph is a random graph, and what must come of it.
+type aicoreGraph struct {
 	graph *hbg.Graph
-	tasks []*madeTask // by dense index
+	tasks []*aicoreMade // by dense index
 }
 
-// madeTask is a dense task.
-type madeTask struct {
+// aicoreMade is a dense task.
+type aicoreMade struct {
 	out      abi.Tensor
 	want     []int32
 	waits    []int  // dense indices of the tasks that must be complete before it is ready
@@ -34,8 +34,8 @@ type madeTask struct {
 
 // random makes a graph of n tasks: each folds the values of some earlier ones, modulo
 // a prime so that numbers stay exact, into its own.
-func random(b *aicoreBench, rng *rand.Rand, n int) *made {
-	m := &made{}
+func random(b *aicoreBench, rng *rand.Rand, n int) *aicoreGraph {
+	m := &aicoreGraph{}
 	var list []*hbg.Task
 	for i := range n {
 		var from []int
@@ -54,12 +54,12 @@ func random(b *aicoreBench, rng *rand.Rand, n int) *made {
 		switch {
 		case rng.IntN(12) == 0:
 			t := &hbg.Task{Spec: &sim.Task{}, Alloc: true}
-			m.tasks = append(m.tasks, &madeTask{out: b.vector(width), want: make([]int32, width), alloc: true})
+			m.tasks = append(m.tasks, &aicoreMade{out: b.vector(aicoreWidth), want: make([]int32, aicoreWidth), alloc: true})
 			list = append(list, t)
 		case rng.IntN(15) == 0: // a graph task; its nodes are made below
 			t := b.task(&sim.Task{}, from...)
 			t.Nodes = make([]*hbg.Task, 1+rng.IntN(6))
-			m.tasks = append(m.tasks, &madeTask{waits: from, resolves: true})
+			m.tasks = append(m.tasks, &aicoreMade{waits: from, resolves: true})
 			list = append(list, t)
 		default:
 			t, d := m.fold(b, rng, from, from)
@@ -73,7 +73,7 @@ func random(b *aicoreBench, rng *rand.Rand, n int) *made {
 }
 
 // nodes makes the nodes of graph tasks, whose dense indices come behind those of the list.
-func (m *made) nodes(b *aicoreBench, rng *rand.Rand, list []*hbg.Task) {
+func (m *aicoreGraph) nodes(b *aicoreBench, rng *rand.Rand, list []*hbg.Task) {
 	for i, t := range list {
 		base := len(m.tasks)
 		for k := range t.Nodes {
@@ -91,7 +91,7 @@ func (m *made) nodes(b *aicoreBench, rng *rand.Rand, list []*hbg.Task) {
 			if waits == nil {
 				waits = m.tasks[i].waits
 			}
-			var d *madeTask
+			var d *aicoreMade
 			t.Nodes[k], d = m.fold(b, rng, inner, waits)
 			m.tasks = append(m.tasks, d)
 		}
@@ -105,8 +105,8 @@ func (m *made) nodes(b *aicoreBench, rng *rand.Rand, list []*hbg.Task) {
 }
 
 // fold makes a task that folds the values of those that it waits for.
-func (m *made) fold(b *aicoreBench, rng *rand.Rand, producers, waits []int) (*hbg.Task, *madeTask) {
-	d := &madeTask{out: b.vector(width), want: make([]int32, width), waits: waits, runs: true, resolves: true}
+func (m *aicoreGraph) fold(b *aicoreBench, rng *rand.Rand, producers, waits []int) (*hbg.Task, *aicoreMade) {
+	d := &aicoreMade{out: b.vector(aicoreWidth), want: make([]int32, aicoreWidth), waits: waits, runs: true, resolves: true}
 	spec := &sim.Task{Args: []sim.Arg{{Type: abi.ArgOutput, Tensor: d.out}}, Slot: max(0, rng.IntN(64)-64+sim.TimingSlots+1)}
 	var in [][]int32
 	for _, p := range waits {
@@ -166,7 +166,7 @@ func folded(in [][]int32, k int) int32 {
 }
 
 // foldKernel computes the elements of one block on one lane of several.
-func foldKernel(d *madeTask, lane, n, lanes int, cost uint64) *sim.Kernel {
+func foldKernel(d *aicoreMade, lane, n, lanes int, cost uint64) *sim.Kernel {
 	core := abi.AIV
 	if lane == 0 {
 		core = abi.AIC
@@ -178,7 +178,7 @@ func foldKernel(d *madeTask, lane, n, lanes int, cost uint64) *sim.Kernel {
 			in = append(in, sim.Use[int32](c, i+1).Row(0))
 		}
 		out := sim.Use[int32](c, 0).Row(0)
-		for k := c.Block*lanes + n; k < width; k += c.Blocks * lanes {
+		for k := c.Block*lanes + n; k < aicoreWidth; k += c.Blocks * lanes {
 			out[k] = folded(in, k)
 		}
 		return cost + uint64(c.Block)*37%200
@@ -186,7 +186,7 @@ func foldKernel(d *madeTask, lane, n, lanes int, cost uint64) *sim.Kernel {
 }
 
 // check compares what was computed with what should be.
-func (m *made) check(b *aicoreBench) {
+func (m *aicoreGraph) check(b *aicoreBench) {
 	b.t.Helper()
 	if b.hazards.Found != 0 {
 		b.t.Errorf("%d pairs of tasks are not ordered, the first %+v", b.hazards.Found, b.hazards.First[0])
@@ -214,7 +214,7 @@ func (m *made) check(b *aicoreBench) {
 }
 
 // deps is the graph as deps.json has it, with dense indices.
-func (m *made) deps() string {
+func (m *aicoreGraph) deps() string {
 	var tasks, edges []string
 	for i, d := range m.tasks {
 		ids := sim.KernelIDs(d.form.Kernels)
