@@ -47,7 +47,11 @@ func (r *runner) executeBuilt(threads int, heap uint64) error {
 	device, failed := r.attach(threads)
 	if err = errors.Join(err, failed); err == nil {
 		if err = r.writeBuilt(built); err == nil {
-			err = r.runBuilt(built, threads, device)
+			if r.aicores() {
+				err = r.runAicores(built, threads)
+			} else {
+				err = r.runBuilt(built, threads, device)
+			}
 		}
 	}
 	return r.finish(device, err)

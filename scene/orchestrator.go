@@ -126,7 +126,8 @@ func specArgs(args []Arg) (out []sim.Arg) {
 // host_build_graph. Run is called when the graph is submitted for the first time, or
 // with arguments of other shapes, and what it submits is recorded; after that the
 // same is done with other tensors, so it must depend on nothing but shapes. What it
-// submits reads and writes its arguments and what it makes itself.
+// submits reads and writes its arguments and what it makes itself; a predicate can look
+// at tensors of the case only.
 type Graph struct {
 	Run func(o *Orchestrator, args []Tensor)
 }

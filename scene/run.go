@@ -260,6 +260,7 @@ type runner struct {
 	phases   *collector.HostPhases // of a host that builds the graph
 	depGen   *collector.DepGen
 	deps     *collector.DepGenRun
+	block    *collector.SchedulerBlock // what AICores that schedule have recorded; nil: they do not
 }
 
 func (r *runner) run() error {
@@ -501,6 +502,9 @@ func (r *runner) export(device *producer.Device) error {
 		out := r.records.Outcome()
 		r.note(out.Notices)
 		out.Capture.Host = r.phases
+		if r.block != nil {
+			r.note(r.block.Sections(&out.Capture.Sections, abi.Level(r.Call.EnableChipSwimlane)))
+		}
 		path, err := out.Capture.Export(r.Call.OutputPrefix)
 		r.result.Records = path
 		errs = append(errs, err)
@@ -549,6 +553,9 @@ func (r *runner) writeNames() error {
 }
 
 func (r *runner) finalize() {
+	if r.block != nil {
+		r.block.Free()
+	}
 	if r.swimlane != nil {
 		r.swimlane.Finalize()
 	}

@@ -114,6 +114,9 @@ func (m Manual) applies(platform string) bool {
 type Config struct {
 	AicpuThreads int // aicpu_thread_num
 	Clusters     int // of the chip that the case uses; 0: all
+	// AicpuSchedulers: AICPU threads schedule what the host has built on a5 too, where
+	// the AICores do it otherwise.
+	AicpuSchedulers bool
 
 	// Of cases for a node:
 	DeviceCount int // device_count: chips, each with a worker process

@@ -3,6 +3,7 @@ package scenes_test
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -86,6 +87,9 @@ func TestLikeRealCaptures(t *testing.T) {
 			if !slices.Equal(got.submits(), want.submits()) {
 				t.Errorf("submits\n%v, want\n%v", got.submits(), want.submits())
 			}
+			if got, want := hostDid(t, ours), hostDid(t, filepath.Join(shared, "captures", real[label])); !slices.Equal(got, want) {
+				t.Errorf("the host did\n%v, want\n%v", got, want)
+			}
 			for _, e := range want.names.Sorted() {
 				if !slices.Contains(got.names.Sorted(), e) {
 					t.Errorf("no function %s is named %q; there are %v", e.Key, e.Name, got.names.Sorted())
@@ -146,6 +150,36 @@ func (o *opened) asked(t *testing.T, noTypes bool) (a asked) {
 		}
 	}
 	return a
+}
+
+// hostDid is what a host did that built a graph, in any order and without times: what
+// was submitted and recorded, by the thread that orchestrates or another one, and how
+// many bytes the definitions of graphs have. Nothing, if it built none.
+func hostDid(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "host_phase_records.jsonl*"))
+	if err != nil || len(files) != 1 {
+		return nil
+	}
+	var file struct {
+		Pid     int
+		Records []struct {
+			Phase  string
+			Detail uint64
+			Tid    int
+		}
+	}
+	if err := json.Unmarshal(parity.Unpacked(t, files[0]), &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range file.Records {
+		if r.Phase == "shared_mem" || r.Phase == "arena_h2d" { // ours have other sizes
+			r.Detail = 0
+		}
+		out = append(out, fmt.Sprintf("%s %d, by another thread: %v", r.Phase, r.Detail, r.Tid != file.Pid))
+	}
+	slices.Sort(out)
+	return out
 }
 
 func openCapture(t *testing.T, dir string) *opened {

@@ -193,6 +193,9 @@ func asyncChains(r *ran) {
 // on the device runs unchanged where the host builds it.
 func TestOrchestrationsRunOnTheHost(t *testing.T) {
 	for _, platform := range []string{scene.A2A3Sim, scene.A5Sim} {
+		if testing.Short() && platform == scene.A5Sim {
+			continue
+		}
 		cases, err := scene.Select(scenes.All(), scene.Selection{Platform: platform, Manual: scene.Exclude})
 		if err != nil {
 			t.Fatal(err)

@@ -238,6 +238,15 @@ func (r *ran) checkBars(p *picture) {
 			r.Errorf("%s: %d bars, want %d", p.process[pid], got, want)
 		}
 	}
+	graphs := p.on(graphView)
+	if len(graphs) != len(r.GraphRuns()) {
+		r.Errorf("%d bars of graphs, want %d", len(graphs), len(r.GraphRuns()))
+	}
+	for _, bar := range graphs {
+		if !strings.HasPrefix(bar.Name, "GraphExecution(") || !strings.HasSuffix(bar.Name, ", 4 visible in-graph tasks)") {
+			r.Errorf("a graph is the bar %q: want it to say that four of its tasks are visible", bar.Name)
+		}
+	}
 	want, got := map[string]int{}, map[string]int{}
 	for i := range r.Rec.Streams {
 		for _, k := range r.Rec.Streams[i].Phases.Kind {

@@ -40,24 +40,27 @@ type Runtime struct {
 	drain  *drain
 }
 
-// Add adds a thread that schedules the clusters first, first + step, …; a step of 0
-// is none.
+// Add adds a thread that schedules the clusters first, first + step, …
 func (r *Runtime) Add(out *producer.Thread, first, step int) *Scheduler {
-	s := &Scheduler{Index: len(r.all), r: r, out: out}
-	if step > 0 {
-		for k := first; k < r.Chip.Clusters(); k += step {
-			s.adopt(k)
-		}
-		r.scheds = append(r.scheds, s)
+	s := r.AddCoreless(fmt.Sprintf("scheduler %d", len(r.all)), out)
+	for k := first; k < r.Chip.Clusters(); k += step {
+		s.adopt(k)
 	}
+	r.scheds = append(r.scheds, s)
+	return s
+}
+
+// AddCoreless adds a thread that schedules no clusters, and takes no part in drains.
+func (r *Runtime) AddCoreless(name string, out *producer.Thread) *Scheduler {
+	s := &Scheduler{Index: len(r.all), r: r, name: name, out: out}
 	r.all = append(r.all, s)
 	return s
 }
 
 // Launch starts the threads at a time; each runs its program.
 func (r *Runtime) Launch(at sim.Time, program func(*Scheduler)) {
-	for i, s := range r.all {
-		s.thread = r.Engine.Start(fmt.Sprintf("scheduler %d", i), at, func(*sim.Thread) { program(s) })
+	for _, s := range r.all {
+		s.thread = r.Engine.Start(s.name, at, func(*sim.Thread) { program(s) })
 	}
 	r.Report.Start = at
 }

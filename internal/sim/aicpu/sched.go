@@ -20,6 +20,7 @@ type Scheduler struct {
 	Skipped func(n int64, period sim.Time)
 
 	r      *Runtime
+	name   string
 	out    *producer.Thread
 	thread *sim.Thread
 

@@ -76,7 +76,7 @@ func Run(c Config, g *Graph) (*Report, error) {
 		s := r.Add(c.Device.Thread(i), i, schedulers)
 		s.More = r.graphWork
 	}
-	r.resolver = newResolver(r, r.Add(c.Device.Thread(schedulers), 0, 0))
+	r.resolver = newResolver(r, r.AddCoreless("resolver", c.Device.Thread(schedulers)))
 	if c.Device != nil {
 		if err := r.PublishCores(c.Device); err != nil {
 			return nil, err
