@@ -41,20 +41,22 @@ func (r *runner) executeBuilt(threads int, heap uint64) error {
 	})
 	r.launch = process.launch(&r.Scene.Callable, r.chip, bindSteps(built, len(r.args)), clock, true)
 	r.launch.collect = r.Call.diagnostics()
+	errs := []error{err}
 	if level >= abi.OrchPhases {
-		err = errors.Join(err, r.hostPhases(built))
+		errs = append(errs, r.hostPhases(built))
+	}
+	if err == nil {
+		errs = append(errs, r.writeBuilt(built))
 	}
 	device, failed := r.attach(threads)
-	if err = errors.Join(err, failed); err == nil {
-		if err = r.writeBuilt(built); err == nil {
-			if r.aicores() {
-				err = r.runAicores(built, threads)
-			} else {
-				err = r.runBuilt(built, threads, device)
-			}
-		}
+	switch errs = append(errs, failed); {
+	case err != nil || failed != nil:
+	case r.aicores():
+		errs = append(errs, r.runAicores(built, threads))
+	default:
+		errs = append(errs, r.runBuilt(built, threads, device))
 	}
-	return r.finish(device, err)
+	return r.finish(device, errors.Join(errs...))
 }
 
 // runBuilt runs a graph that the host has built.

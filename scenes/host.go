@@ -90,7 +90,7 @@ func HostAsyncWait() *scene.Scene {
 				}
 			}},
 		},
-		Cases: []scene.Case{{Name: "Chains", Platforms: simulators, Config: eight}},
+		Cases: []scene.Case{{Name: "Chains", Platforms: simulators, Config: scene.Config{Clusters: 8, AicpuSchedulers: true}}},
 		Inputs: func(*scene.Case) []scene.Data {
 			return []scene.Data{floats("in", func(i int) float32 { return float32(i) }, chains*line), result("out", chains*line)}
 		},

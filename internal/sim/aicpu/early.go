@@ -48,7 +48,7 @@ func (s *Scheduler) fillEarly(pass, shape int, behind bool) (blocks int) {
 		s.r.Changed(s.Now())
 		if t.next < t.Blocks {
 			s.Spend(sim.SchedPush)
-			s.r.Candidate(t, s.Now())
+			s.r.candidate(t, s.Now())
 		}
 		at := s.stamp()
 		var batch []prepared

@@ -57,8 +57,8 @@ func TestCandidatesAreDropped(t *testing.T) {
 	var live []uint64
 	for i := range uint64(10_000) {
 		c := &Task{ID: i, Fanin: 1, Form: sim.Form{Blocks: 1, Shape: abi.ShapeAIV}}
-		r.Candidate(c, 0)
-		r.Candidate(c, 0)
+		r.candidate(c, 0)
+		r.candidate(c, 0)
 		if i%1000 == 0 {
 			live = append(live, i)
 		} else {

@@ -132,15 +132,15 @@ func (r *Runtime) Route(t *Task, now sim.Time) {
 func (r *Runtime) Wired(t *Task, now sim.Time) (ready bool) {
 	t.early.open--
 	if t.Fanin--; t.Fanin > 0 {
-		r.Candidate(t, now)
+		r.candidate(t, now)
 		return false
 	}
 	return true
 }
 
-// Candidate offers a task whose producers are all finished or on cores for early
+// candidate offers a task whose producers are all finished or on cores for early
 // dispatch.
-func (r *Runtime) Candidate(t *Task, now sim.Time) {
+func (r *Runtime) candidate(t *Task, now sim.Time) {
 	if t.Fanin == 0 || t.early.barred || t.early.open > 0 || t.early.queued {
 		return
 	}
@@ -162,7 +162,7 @@ func (r *Runtime) published(t *Task, now sim.Time) {
 	}
 	for _, c := range t.Consumers {
 		c.early.open--
-		r.Candidate(c, now)
+		r.candidate(c, now)
 	}
 }
 

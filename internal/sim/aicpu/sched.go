@@ -229,7 +229,7 @@ func (s *Scheduler) Resolve(t *Task) {
 		}
 		switch {
 		case c.Fanin > 0:
-			s.r.Candidate(c, s.Now())
+			s.r.candidate(c, s.Now())
 		case len(c.early.staged) > 0:
 			s.ring(c)
 		case c.next < c.Blocks: // else another thread is about to publish the last ones
