@@ -218,7 +218,7 @@ func TestOrchestrationsRunOnTheHost(t *testing.T) {
 				other := *c.Scene
 				other.Runtime = scene.HostBuildGraph
 				dir := t.TempDir()
-				result, err := scene.Selected{Scene: &other, Case: c.Case}.Run(platform, scene.CallConfig{EnableChipSwimlane: 4, EnableDepGen: true, OutputPrefix: dir})
+				result, err := onThreads(scene.Selected{Scene: &other, Case: c.Case}).Run(platform, scene.CallConfig{EnableChipSwimlane: 4, EnableDepGen: true, OutputPrefix: dir})
 				if err != nil || result.Golden != nil {
 					t.Fatalf("%v, values %v", err, result.Golden)
 				}

@@ -117,6 +117,7 @@ func TestScenes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range cases {
+			c = onThreads(c) // the others are for TestAICores
 			t.Run(platform+"/"+c.Label(), func(t *testing.T) {
 				want, ok := sizes[c.Label()]
 				if !ok {
