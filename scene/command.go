@@ -274,7 +274,7 @@ func (c *command) choose(args []string) ([]Selected, error) {
 			return nil, console.UsageError{Err: err}
 		}
 		if s.Scene.level() == 4 && c.Swimlane > 0 && c.Rounds == 1 {
-			return nil, console.Usagef("%s: NETWORK1/L4 needs a node namespace: run it without --enable-chip-swimlane", s.Label())
+			return nil, console.Usagef("%s: %s", s.Label(), networkRefused)
 		}
 	}
 	return chosen, nil

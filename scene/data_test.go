@@ -33,6 +33,7 @@ func TestCompare(t *testing.T) {
 		{b(1, 256), b(1, 256), ""},
 		{b(1, 256), b(1, 258), "1 of 2"},
 		{Data{Shape: []int{2}, I32: []int32{5, -7}}, Data{Shape: []int{2}, I32: []int32{5, -8}}, "1 of 2"},
+		{Data{Shape: []int{2}, I32: []int32{5, 100001}}, Data{Shape: []int{2}, I32: []int32{5, 100000}}, "1 of 2"}, // integers are exact
 		{f(1), b(1), "BFLOAT16"},
 		{f(1, 2), f(1), "expected 2"},
 		{f(1), Data{Shape: []int{1}}, "golden values: "},

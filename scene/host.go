@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"time"
 
@@ -19,11 +20,11 @@ import (
 // host is the simulated host in whose processes cases run. Its clock is virtual, so
 // logs hold the same bytes every time, but for the process id and the time of day.
 type host struct {
-	mu     sync.Mutex
-	now    int64 // ns of the monotonic clock
-	wall   int64 // ns of the wall clock when that is 0
-	inv    uint64
-	stderr *hostlog.Log // of runs without a prefix
+	mu   sync.Mutex
+	now  int64 // ns of the monotonic clock
+	wall int64 // ns of the wall clock when that is 0
+	inv  uint64
+	logs map[io.Writer]*hostlog.Log // of runs without a prefix
 }
 
 // process is this process as the logs of its runs have it: runs are counted, and
@@ -65,29 +66,34 @@ func (h *host) until(at int64) {
 	h.now = max(h.now, at)
 }
 
-// open begins the log of a case: in the directory of its artifacts, or else on the
-// standard error, where all cases of the process have one.
+// open begins the log of a case: in the directory of its artifacts, or else on a
+// writer, nil for the standard error, where all cases of the process have one.
 func (h *host) open(prefix string, w io.Writer, threshold hostlog.Level) (*hostlog.Log, error) {
+	if w == nil {
+		w = os.Stderr
+	}
 	options := hostlog.Options{Output: w, Clock: h, Thread: func() int64 { return int64(os.Getpid()) }, Threshold: threshold}
-	if prefix != "" {
-		l := hostlog.New(options)
-		err := l.Bind(prefix)
-		l.Anchor()
-		return l, err
+	var err error
+	var l *hostlog.Log
+	switch {
+	case prefix != "":
+		l = hostlog.New(options)
+		err = l.Bind(prefix)
+	case !reflect.TypeOf(w).Comparable():
+		l = hostlog.New(options)
+	default:
+		h.mu.Lock()
+		if h.logs == nil {
+			h.logs = map[io.Writer]*hostlog.Log{}
+		}
+		if h.logs[w] == nil {
+			h.logs[w] = hostlog.New(options)
+		}
+		l = h.logs[w].At(threshold)
+		h.mu.Unlock()
 	}
-	if w != nil {
-		l := hostlog.New(options)
-		l.Anchor()
-		return l, nil
-	}
-	h.mu.Lock()
-	if h.stderr == nil {
-		h.stderr = hostlog.New(options)
-	}
-	l := h.stderr
-	h.mu.Unlock()
 	l.Anchor()
-	return l, nil
+	return l, err
 }
 
 // launch is a run of a case as its host sees it.
@@ -180,6 +186,14 @@ func (l *launch) ended(h *host, r *aicpu.Report, phases []hostlog.DevicePhase) {
 	l.log.Validate = &hostlog.Interval{Start: claimed, End: l.log.End}
 	l.device(r, phases)
 	h.until(l.log.End)
+}
+
+// failed ends a run whose device has not come to its end: its host has seen that, and
+// nothing more.
+func (l *launch) failed(h *host) {
+	end := l.ready + l.cost(sim.HostComplete)
+	l.log.RunnerRun.End, l.log.End = end, end
+	h.until(end)
 }
 
 // device notes what the device tells of the run, in ticks of its counter.

@@ -12,8 +12,9 @@ import (
 // Orchestrator is what an orchestration submits tasks to. What a submit refuses
 // ends the run with an error.
 type Orchestrator struct {
-	o       orchestrator
-	kernels map[*Incore]*sim.Kernel
+	o        orchestrator
+	kernels  map[*Incore]*sim.Kernel
+	readOnly map[uint64]bool // addresses of tensors that the orchestration's signature lets be read only
 }
 
 // orchestrator is that of a runtime.
@@ -26,7 +27,12 @@ type orchestrator interface {
 
 // orchestrator is what the scene's orchestration submits to, with its kernels.
 func (r *runner) orchestrator() *Orchestrator {
-	o := &Orchestrator{kernels: map[*Incore]*sim.Kernel{}}
+	o := &Orchestrator{kernels: map[*Incore]*sim.Kernel{}, readOnly: map[uint64]bool{}}
+	for i, d := range r.Scene.Callable.Orchestration.Signature {
+		if d == Reads && i < len(r.args) {
+			o.readOnly[r.args[i].t.BufferAddr] = true
+		}
+	}
 	for _, k := range r.Scene.Callable.Incores {
 		kind := abi.AIV
 		if k.Core == AIC {
@@ -37,8 +43,8 @@ func (r *runner) orchestrator() *Orchestrator {
 	return o
 }
 
-// ID names a submitted task.
-type ID struct{ id uint64 }
+// ID names a submitted task. The zero value names none, and is refused.
+type ID struct{ next uint64 } // the id and 1
 
 // Task is what is submitted: kernels of the scene's Incores for the AIC and the two
 // AIVs of a cluster. Without any it is a dummy, which only orders others.
@@ -46,7 +52,9 @@ type Task struct {
 	AIC, AIV0, AIV1 *Incore
 	Args            []Arg
 	Scalars         []uint64
-	After           []ID // declared dependencies
+	After           []ID // declared dependencies: these tasks have completed, and what they made stays until this one has
+	Behind          []ID // the same, but what they made need not stay
+	Keeps           []ID // what these tasks made stays until this one has completed; nobody waits
 	Blocks          int  // runs of the kernels, on as many places; 0 is 1
 	// Predicate decides, when the last dependency has finished, whether the task
 	// runs; nil: it does.
@@ -102,9 +110,18 @@ func (o *Orchestrator) Submit(t Task) (ID, []Tensor) {
 		}
 		spec.Kernels[lane] = kernel
 	}
+	o.check(t.Args)
 	spec.Args = specArgs(t.Args)
-	for _, d := range t.After {
-		spec.Deps = append(spec.Deps, producer.Dep{Producer: d.id})
+	for _, d := range []struct {
+		ids  []ID
+		kind abi.DepKind
+	}{{t.After, 0}, {t.Behind, abi.DepWait}, {t.Keeps, abi.DepRetain}} {
+		for _, id := range d.ids {
+			if id == (ID{}) {
+				panic("a declared dependency is the zero ID, which names no task: expected what a submit has returned")
+			}
+			spec.Deps = append(spec.Deps, producer.Dep{Producer: id.next - 1, Kind: d.kind})
+		}
 	}
 	if t.Slot != nil {
 		if *t.Slot < 0 || *t.Slot >= sim.TimingSlots {
@@ -113,6 +130,24 @@ func (o *Orchestrator) Submit(t Task) (ID, []Tensor) {
 		spec.Slot = int(*t.Slot) + 1
 	}
 	return submitted(o.o.Submit(spec))
+}
+
+// check refuses arguments that are none: a tensor to be made that exists, and one to be
+// used that nothing has made. Tensors that the orchestration only reads, by its
+// signature, are not written.
+func (o *Orchestrator) check(args []Arg) {
+	for i, a := range args {
+		switch made := a.t.t.BufferAddr != 0; {
+		case a.t.t.NDims == 0:
+			panic(fmt.Sprintf("argument %d is the zero Tensor: expected one of the case or of a submit, or a Shape", i))
+		case a.use == abi.ArgOutput && made:
+			panic(fmt.Sprintf("argument %d is to be made, and exists already: expected Out(Shape(…)), or Into", i))
+		case a.use != abi.ArgOutput && !made:
+			panic(fmt.Sprintf("argument %d is a Shape, and no task has made it: expected Out, or what a submit has returned", i))
+		case o.readOnly[a.t.t.BufferAddr] && (a.use == abi.ArgInOut || a.use == abi.ArgOutputExisting):
+			panic(fmt.Sprintf("argument %d writes a tensor of the case that is %s in the orchestration's signature", i, Reads))
+		}
+	}
 }
 
 func specArgs(args []Arg) (out []sim.Arg) {
@@ -138,6 +173,7 @@ func (o *Orchestrator) Graph(g *Graph, args ...Arg) (ID, []Tensor) {
 	if !ok {
 		panic("the runtime " + TensormapAndRingbuffer + " has no graphs: expected " + HostBuildGraph)
 	}
+	o.check(args)
 	return submitted(h.Graph(g, specArgs(args), func(params []abi.Tensor) {
 		g.Run(o, tensors(params))
 	}))
@@ -176,7 +212,7 @@ func (o *Orchestrator) Alloc(shapes ...Tensor) (ID, []Tensor) {
 }
 
 func submitted(s sim.Submitted) (ID, []Tensor) {
-	return ID{s.ID}, tensors(s.Args)
+	return ID{s.ID + 1}, tensors(s.Args)
 }
 
 func tensors(list []abi.Tensor) (out []Tensor) {

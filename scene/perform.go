@@ -90,7 +90,7 @@ func (s Selected) perform(e *console.Env, o Options, p *Performed) error {
 	}
 	var err error
 	p.Result, err = s.RunWith(Setup{
-		Platform: o.Platform, Rounds: o.Rounds, SkipGolden: o.SkipGolden, Costs: o.Costs, LogLevel: o.LogLevel, Log: nil, Progress: progress, Devices: o.Devices,
+		Platform: o.Platform, Rounds: o.Rounds, SkipGolden: o.SkipGolden, Costs: o.Costs, LogLevel: o.LogLevel, Log: e.Stderr, Progress: progress, Devices: o.Devices,
 		Call: CallConfig{EnableChipSwimlane: o.Swimlane, EnableDepGen: o.DepGen, OutputPrefix: p.Prefix},
 	})
 	if err != nil {

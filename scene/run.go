@@ -136,6 +136,9 @@ func (b *batch) check() error {
 		b.costs = b.Costs.rows
 	}
 	b.Rounds = max(b.Rounds, 1)
+	if b.Scene.level() == 4 && b.Call.EnableChipSwimlane > 0 {
+		return errors.New(networkRefused)
+	}
 	if err := b.Scene.runnable(); err != nil {
 		return err
 	}
@@ -145,6 +148,10 @@ func (b *batch) check() error {
 	}
 	return nil
 }
+
+// networkRefused is why the swimlane of a scene of level 4 is not recorded
+// (spec/l3.md §4.5).
+const networkRefused = "NETWORK1/L4 needs a node namespace: run it without --enable-chip-swimlane"
 
 // readLogLevel finds the threshold of the host's log.
 func (b *batch) readLogLevel() (err error) {
@@ -390,6 +397,11 @@ func (r *runner) finish(device *producer.Device, err error) error {
 	if err != nil && r.records != nil {
 		r.records.Failed()
 	}
+	if !r.ended && r.launch != nil && r.seat == nil {
+		// How long the device ran is not known, and it tells nothing.
+		r.launch.failed(process)
+		r.logs(nil)
+	}
 	return errors.Join(err, r.export(device))
 }
 
@@ -496,6 +508,7 @@ func (r *runner) attachDepGen(threads int) (device *producer.DepGen, err error) 
 func (r *runner) export(device *producer.Device) error {
 	var errs []error
 	if r.records != nil {
+		r.faults(device.Faults())
 		stalls := device.Stalls()
 		r.records.Stalled(stalls.Count, stalls.Total)
 		r.records.Stop()
@@ -521,6 +534,13 @@ func (r *runner) export(device *producer.Device) error {
 		errs = append(errs, r.writeNames())
 	}
 	return errors.Join(errs...)
+}
+
+// faults tells of records that a writer of the device could not write as they are.
+func (r *runner) faults(n uint64, first error) {
+	if n > 0 {
+		r.result.Notes = append(r.result.Notes, fmt.Sprintf("%d faults of the device's writers, the first: %v", n, first))
+	}
 }
 
 func (r *runner) note(notices []collector.Notice) {

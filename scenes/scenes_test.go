@@ -124,7 +124,9 @@ func TestScenes(t *testing.T) {
 					t.Fatal("the case is not in the table of sizes")
 				}
 				if want.rows > small {
-					run(t, c, platform, 4, want)
+					for level := 4; level > 0 && (level == 4 || want.rows < 10_000 && !testing.Short()); level-- {
+						run(t, c, platform, level, want)
+					}
 					return
 				}
 				t.Parallel()

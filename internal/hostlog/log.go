@@ -71,11 +71,16 @@ type Options struct {
 // Log writes the host's log of one process. Its methods may be called by several
 // goroutines at once. A nil Log writes nothing.
 type Log struct {
+	*shared
+	threshold Level
+}
+
+// shared is what all views of a log have in common.
+type shared struct {
 	pid       int
 	clock     Clock
 	thread    func() int64
 	handle    func(int64) uint64
-	threshold Level
 
 	mu       sync.Mutex
 	out      io.Writer
@@ -91,7 +96,7 @@ type Log struct {
 
 // New makes a log. Nothing is written until the first record.
 func New(o Options) *Log {
-	l := &Log{pid: o.PID, clock: o.Clock, thread: o.Thread, handle: o.Handle, threshold: o.Threshold, out: o.Output}
+	l := &Log{&shared{pid: o.PID, clock: o.Clock, thread: o.Thread, handle: o.Handle, out: o.Output}, o.Threshold}
 	if l.out == nil {
 		l.out = os.Stderr
 	}
@@ -109,6 +114,14 @@ func New(o Options) *Log {
 	}
 	l.drops.PID = l.pid
 	return l
+}
+
+// At is the same log for records of another level and above.
+func (l *Log) At(threshold Level) *Log {
+	if l == nil {
+		return nil
+	}
+	return &Log{l.shared, threshold}
 }
 
 // FileName is the name of the log of a process.

@@ -107,6 +107,9 @@ func (t *Task) Form(clusters int) (Form, error) {
 			return f, fmt.Errorf("a task of %d blocks that start together does not fit: expected at most %d on %d clusters (%s)", f.Blocks, room, clusters, f.names())
 		}
 	}
+	if len(t.Args) > abi.DepGenMaxTensors {
+		return f, fmt.Errorf("a task has %d tensors: expected at most %d (%s)", len(t.Args), abi.DepGenMaxTensors, f.names())
+	}
 	if used == 0 && t.Wait > 0 {
 		return f, fmt.Errorf("a task without kernels waits for %d cycles: expected a kernel, or no wait", t.Wait)
 	}

@@ -68,6 +68,8 @@ var (
 
 func init() {
 	flag.Var(&swimlane, "enable-chip-swimlane", "record at a level, 0 to 4; without a value 4")
+	flag.Var(&swimlane, "enable-l2-swimlane", "former name of -enable-chip-swimlane")
+	flag.StringVar(devices, "d", "", "short for -device")
 	flag.Var(&cases, "case", "cases to run: NAME, CLASS::NAME or CLASS::; may be repeated")
 	for name, what := range scene.NotSimulated() {
 		flag.Var(refused(what), name, "not simulated")
@@ -94,6 +96,9 @@ func Run(t *testing.T, s *scene.Scene) {
 	}
 	o := scene.Options{Rounds: *rounds, SkipGolden: *golden, LogLevel: *logLevel,
 		Diagnostics: scene.Diagnostics{Swimlane: int(swimlane), DepGen: *depGen, Overhead: *overhead}}
+	if o.Rounds < 1 {
+		t.Fatalf("-rounds is %d: expected at least 1", o.Rounds)
+	}
 	if err := o.Check(); err != nil {
 		t.Fatal(err)
 	}
