@@ -165,15 +165,22 @@ func ifDelayed(err error) string {
 	return ""
 }
 
-// stop tells the worker to end, and ends it if it does not.
-func (c *chipProcess) stop() {
-	if f, err := mailbox.New(kindStop, struct{}{}, nil); err == nil && mailbox.Write(c.to, f) == nil {
+// stop tells the worker to end, and ends it if it does not. A worker that had ended
+// before, or did not end well, is an error.
+func (c *chipProcess) stop() error {
+	how := ""
+	f, err := mailbox.New(kindStop, struct{}{}, nil)
+	if err == nil && mailbox.Write(c.to, f) == nil {
 		select {
 		case <-c.gone:
-			return
 		case <-time.After(workerStop):
+			how = " because it did not end by itself"
 		}
 	}
 	c.kill()
 	<-c.gone
+	if c.cmd.ProcessState.Success() {
+		return nil
+	}
+	return fmt.Errorf("%s, told to end: the process has ended: %v%s", c.who(), c.cmd.ProcessState, how)
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		scene.Main(doomed(), doomedSub())
 	}
-	scene.Worker(doomed(), doomedSub(), scaled())
+	scene.Worker(doomed(), doomedSub(), scaled(), idle(func(*scene.Case, []scene.Data) error { return nil }))
 	if os.Getenv("GORACE") == "" { // workers with the race detector would each sleep for a second at their end
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
 	}
@@ -294,6 +294,45 @@ func doomedSub() *scene.Scene {
 		s.Cases = append(s.Cases, scene.Case{Name: name, Platforms: []string{scene.A2A3Sim}, Config: scene.Config{DeviceCount: 1, SubWorkers: 2, Clusters: 1}})
 	}
 	return s
+}
+
+// idle is doomed with a sub-worker behind it.
+func idle(sub func(*scene.Case, []scene.Data) error) *scene.Scene {
+	s := doomed()
+	s.Class = "TestIdle"
+	s.Cases = s.Cases[:1]
+	s.Cases[0].Config.SubWorkers = 1
+	run, after := s.Node.Run, &scene.NodeCallable{Name: "after", Sub: sub}
+	s.Node.Callables = append(s.Node.Callables, after)
+	s.Node.Run = func(o *scene.NodeOrchestrator, c *scene.Case, args []scene.NodeTensor) {
+		run(o, c, args)
+		o.Submit(scene.NodeTask{Callable: after, Args: []scene.NodeArg{args[1].In(), args[3].In(), args[5].In()}})
+	}
+	return s
+}
+
+// TestWorkerThatDiesIdle: a worker that is killed when it has done its work is an error too.
+func TestWorkerThatDiesIdle(t *testing.T) {
+	dir := t.TempDir()
+	killed := 0
+	s := idle(func(*scene.Case, []scene.Data) error {
+		text, err := os.ReadFile(filepath.Join(dir, "rank1", "d0", "dispatch_identity.json"))
+		if err != nil {
+			return err
+		}
+		m := regexp.MustCompile(`"host_pid": (\d+)`).FindStringSubmatch(string(text))
+		if killed, err = strconv.Atoi(m[1]); err != nil {
+			return err
+		}
+		return syscall.Kill(killed, syscall.SIGKILL)
+	})
+	r, err := first(s).Run(scene.A2A3Sim, scene.CallConfig{EnableDepGen: true, OutputPrefix: dir})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("rank 1 (process %d, device 1), ", killed)) || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("%v, want that rank 1, process %d, was killed", err, killed)
+	}
+	if len(r.Dispatches) != 3 {
+		t.Errorf("%d dispatches, want 3", len(r.Dispatches))
+	}
 }
 
 func TestSubWorkers(t *testing.T) {

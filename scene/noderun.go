@@ -96,7 +96,9 @@ func (n *nodeBatch) runAll() (err error) {
 		n.sched.ending = true
 		n.sched.mu.Unlock()
 	}
-	n.stopChips()
+	if failed := n.stopChips(); err == nil {
+		err = failed // else some may have been ended from here
+	}
 	n.sched.stop()
 	<-ended
 	if n.sched.grace != nil {
@@ -229,16 +231,18 @@ func (s *nodeSched) startChips() error {
 	return nil
 }
 
-// stopChips ends all workers.
-func (n *nodeBatch) stopChips() {
+// stopChips ends all workers, and says which of them did not end well.
+func (n *nodeBatch) stopChips() error {
 	n.mu.Lock()
 	chips := n.chips
 	n.mu.Unlock()
+	failed := make([]error, len(chips))
 	var all sync.WaitGroup
-	for _, c := range chips {
-		all.Go(c.stop)
+	for i, c := range chips {
+		all.Go(func() { failed[i] = c.stop() })
 	}
 	all.Wait()
+	return errors.Join(failed...)
 }
 
 // killChips ends all workers at once.
