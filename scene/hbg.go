@@ -33,13 +33,18 @@ func (r *runner) executeBuilt(threads int, heap uint64) error {
 		clock = collector.NewClockCorrelation(collector.ProviderSimSyscnt, r.arch)
 	}
 	o := r.orchestrator()
+	r.seat.build(r.chip, clock)
 	built, err := hbg.Build(hbg.BuildConfig{
 		Chip: r.chip, Tensors: len(r.args), Heap: heap, HeapSize: tmr.Rings * ringHeap, Record: level >= abi.OrchPhases, DepGen: r.Call.EnableDepGen,
 	}, func(h *hbg.Host) {
 		o.o = h
 		r.orchestrate(o)
 	})
-	r.launch = process.launch(&r.Scene.Callable, r.chip, bindSteps(built, len(r.args)), clock, true)
+	if steps := bindSteps(built, len(r.args)); r.seat != nil {
+		r.launch = r.seat.launchBuilt(r.chip, steps, clock)
+	} else {
+		r.launch = process.launch(&r.Scene.Callable, r.chip, steps, clock, true)
+	}
 	r.launch.collect = r.Call.diagnostics()
 	errs := []error{err}
 	if level >= abi.OrchPhases {
@@ -62,6 +67,7 @@ func (r *runner) executeBuilt(threads int, heap uint64) error {
 // runBuilt runs a graph that the host has built.
 func (r *runner) runBuilt(built *hbg.Built, threads int, device *producer.Device) error {
 	var hazards sim.Hazards
+	r.seat.boot(r.chip)
 	report, err := hbg.Run(hbg.Config{Chip: r.chip, Threads: threads, Space: r.memory.Space(), Device: device, Hazards: &hazards, Progress: r.Progress}, built.Graph)
 	if err != nil {
 		return err

@@ -154,8 +154,6 @@ func (s *Scene) runnable() error {
 		return s.Callable.runnable()
 	case s.Node.Run == nil:
 		return errors.New("the node has no Run")
-	case s.Runtime != TensormapAndRingbuffer:
-		return fmt.Errorf("the runtime %s is not simulated on a node: expected %s", s.Runtime, TensormapAndRingbuffer)
 	}
 	for i, k := range s.Node.Callables {
 		if k.Chip == nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"swimlane/internal/collector"
 	"swimlane/internal/hostlog"
 	"swimlane/internal/mailbox"
 	"swimlane/internal/outfile"
@@ -303,7 +304,7 @@ func (n *nodeBatch) done(c *chipProcess, f *flight, frame mailbox.Frame) error {
 			name  string
 		}{
 			{d.Records, &out.Records, "chip_swimlane_records.json"}, {d.Graph, &out.Graph, "deps.json"},
-			{d.Names, &out.Names, n.NameMapFile()}, {true, &out.Sidecar, sidecarName},
+			{d.Names, &out.Names, n.NameMapFile()}, {d.Phases, &out.Phases, collector.HostPhasesFile}, {true, &out.Sidecar, sidecarName},
 		} {
 			if x.there {
 				*x.path = filepath.Join(out.Dir, x.name)

@@ -69,6 +69,7 @@ type done struct {
 	Records    bool   // which files are in it
 	Graph      bool
 	Names      bool
+	Phases     bool
 	DeviceLog  bool // there is a log of the device
 	Submits    int
 	Tasks      int
@@ -94,10 +95,13 @@ type Dispatch struct {
 	Records string // paths in it, "" if there is none
 	Graph   string
 	Names   string
+	Phases  string // of the host, where it builds the graph
 	Sidecar string
 }
 
-func (d *Dispatch) files() []string { return []string{d.Records, d.Graph, d.Names, d.Sidecar} }
+func (d *Dispatch) files() []string {
+	return []string{d.Records, d.Graph, d.Names, d.Phases, d.Sidecar}
+}
 
 // sidecarName is the file that says which dispatch a capture is of.
 const sidecarName = "dispatch_identity.json"

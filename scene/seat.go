@@ -18,7 +18,8 @@ type seat struct {
 	clock  hostlog.Clock
 	root   string // case root, "" if nothing is written
 	run    hostlog.ChipRun
-	booted int64 // when the device began, ns of the clock
+	built  int64 // when the building of a graph on the host began, ns of the clock
+	booted int64 // when the device began
 }
 
 // newSeat begins a run of the chip.
@@ -58,6 +59,41 @@ func (s *seat) launch(chip *sim.Chip, clock *collector.ClockCorrelation) *launch
 	return l
 }
 
+// build begins the building of a graph on the host: the clocks are compared before it
+// (spec/collector.md §7.5).
+func (s *seat) build(chip *sim.Chip, clock *collector.ClockCorrelation) {
+	if s == nil {
+		return
+	}
+	if clock != nil {
+		clock.Open(s.sample(chip))
+	}
+	s.built = s.clock.Mono()
+}
+
+// launchBuilt begins chip.run.runner_run for a graph that was built on the host, in steps
+// that the model has: they must have passed on the real clock.
+func (s *seat) launchBuilt(chip *sim.Chip, steps []step, clock *collector.ClockCorrelation) *launch {
+	end := s.built
+	s.run.BindSteps = nil
+	for _, x := range steps {
+		i := hostlog.Interval{Start: s.built + x.Start, End: s.built + x.End}
+		s.run.BindSteps = append(s.run.BindSteps, hostlog.BindStep{Name: x.name, Interval: i, Attrs: x.attrs})
+		end = max(end, i.End)
+	}
+	s.wait(end)
+	s.run.Bind.End = s.clock.Mono()
+	s.run.RunnerRun = &hostlog.Interval{Start: s.run.Bind.End}
+	return &launch{log: s.run, chip: chip, clock: clock, bound: s.built}
+}
+
+// wait lets real time pass until an instant.
+func (s *seat) wait(until int64) {
+	for now := s.clock.Mono(); now < until; now = s.clock.Mono() {
+		time.Sleep(time.Duration(until - now))
+	}
+}
+
 // sample compares the clocks: the counter is a function of the host's.
 func (s *seat) sample(chip *sim.Chip) func(*collector.AnchorSample) {
 	return func(a *collector.AnchorSample) {
@@ -77,10 +113,7 @@ func (s *seat) boot(chip *sim.Chip) {
 // ended waits until the device has ended on the host's clock too: its wall must lie
 // inside chip.run.runner_run (spec/l3.md §1).
 func (s *seat) ended(l *launch, r *aicpu.Report, phases []hostlog.DevicePhase) {
-	end := s.booted + int64(r.Wall.End-r.Wall.Start)
-	for now := s.clock.Mono(); now < end; now = s.clock.Mono() {
-		time.Sleep(time.Duration(end - now))
-	}
+	s.wait(s.booted + int64(r.Wall.End-r.Wall.Start))
 	if l.clock != nil {
 		l.clock.Close(s.sample(l.chip))
 	}

@@ -221,7 +221,7 @@ func (w *chipWorker) run(o *order, blob []byte, d *done) ([]byte, error) {
 	}
 	err = b.dispatch(seat, args)
 	r := b.result
-	d.Records, d.Graph, d.Names = exists(r.Records), exists(r.Graph), exists(r.Names)
+	d.Records, d.Graph, d.Names, d.Phases = exists(r.Records), exists(r.Graph), exists(r.Names), exists(r.Phases)
 	d.Submits, d.Tasks, d.Hazards, d.MakespanNs, d.Notes = r.Submits, r.Tasks, r.Hazards, r.Makespan.Nanoseconds(), r.Notes
 	if err != nil {
 		return nil, err

@@ -46,3 +46,4 @@ func TestPredicatedDispatchHostBuildGraph(t *testing.T) {
 func TestDummyTaskHostBuildGraph(t *testing.T)      { scenetest.Run(t, scenes.HostDummyTask()) }
 func TestGraphExecutionHostBuildGraph(t *testing.T) { scenetest.Run(t, scenes.HostGraphExecution()) }
 func TestAsyncWaitHostBuildGraph(t *testing.T)      { scenetest.Run(t, scenes.HostAsyncWait()) }
+func TestL3VectorsHostBuildGraph(t *testing.T)      { scenetest.Run(t, scenes.HostL3Vectors()) }

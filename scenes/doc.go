@@ -11,7 +11,7 @@ func All() []*scene.Scene {
 		SyncStartDrainPhases(), SpmdSyncStartEarlyDispatch(), MixedExample(), DummyTask(), PredicatedDispatch(), AllocAccumulate(), ManualScope(), FaninLookupPerf(),
 		EarlyDispatchChain(), TaskTimingSlots(),
 		HostVectorExample(), HostPagedAttention(), HostPagedAttentionUnroll(), HostPredicatedDispatch(), HostDummyTask(), HostGraphExecution(), HostAsyncWait(),
-		L3Vectors(), L3Group(), L3Chain(),
+		L3Vectors(), L3Group(), L3Chain(), HostL3Vectors(),
 	}
 }
 

@@ -102,6 +102,13 @@ func L3Vectors() *scene.Scene {
 	}
 }
 
+// HostL3Vectors is [L3Vectors] with the graphs of its chips built by their workers.
+func HostL3Vectors() *scene.Scene {
+	s := onHost(L3Vectors(), "TestL3VectorsHostBuildGraph")
+	s.Cases = s.Cases[:1]
+	return s
+}
+
 // L3Group runs the vector program on two chips as one group.
 func L3Group() *scene.Scene {
 	kernel, verify := vectorKernel(), nodeVerify()

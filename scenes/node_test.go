@@ -32,10 +32,11 @@ var nodeSizes = map[string]struct {
 	tasks                   int // of all chips
 	callables               []string
 }{
-	"TestL3Vectors::2x2":   {2, 2, 4, 4 * 5, []string{"vector_kernel", "verify"}},
-	"TestL3Vectors::3x4":   {3, 4, 12, 12 * 5, []string{"vector_kernel", "verify"}},
-	"TestL3Group::default": {2, 1, 2, 2 * 5, []string{"vector_kernel", "verify"}},
-	"TestL3Chain::default": {2, 1, 2, 5 + 4, []string{"vector_kernel", "halve_kernel", "verify"}},
+	"TestL3Vectors::2x2":               {2, 2, 4, 4 * 5, []string{"vector_kernel", "verify"}},
+	"TestL3Vectors::3x4":               {3, 4, 12, 12 * 5, []string{"vector_kernel", "verify"}},
+	"TestL3VectorsHostBuildGraph::2x2": {2, 2, 4, 4 * 5, []string{"vector_kernel", "verify"}},
+	"TestL3Group::default":             {2, 1, 2, 2 * 5, []string{"vector_kernel", "verify"}},
+	"TestL3Chain::default":             {2, 1, 2, 5 + 4, []string{"vector_kernel", "halve_kernel", "verify"}},
 }
 
 // forNodes are the cases for a node.
@@ -88,6 +89,7 @@ func runTreeWith(t *testing.T, c scene.Selected, platform string, level int, dep
 	}
 	tr, faults := checkTree(root, treeWant{
 		chips: want.chips, runs: want.runs, callables: want.callables, kernels: kernels, label: c.FileLabel(), level: level, deps: deps, sidecars: true,
+		built: c.Scene.Runtime == scene.HostBuildGraph,
 	})
 	for _, f := range faults {
 		t.Errorf("level %d: %s", level, f)
@@ -107,6 +109,10 @@ func TestNodeTrees(t *testing.T) {
 			tr, _ := runTree(t, c, scene.A2A3Sim, 4, true)
 			checkOrder(t, tr, c.Scene.Class == "TestL3Chain")
 		})
+	}
+	for level := 1; level < 5; level++ {
+		c := forNodes(t, scene.A5Sim, "TestL3VectorsHostBuildGraph::2x2")[0]
+		t.Run(fmt.Sprintf("a5sim/%s/%d", c.Label(), level), func(t *testing.T) { runTree(t, c, scene.A5Sim, level, true) })
 	}
 	for level := range 5 {
 		c := forNodes(t, scene.A5Sim, "TestL3Group::default", "TestL3Chain::default")[level%2]
@@ -140,11 +146,18 @@ func TestRealTrees(t *testing.T) {
 	for name, want := range map[string]treeWant{
 		"a2a3sim_tmr_l3_vector2x2_l4_deps":     {chips: 2, runs: 2, level: 4, deps: true},
 		"a2a3sim_tmr_l3_vector3x4_l4_deps":     {chips: 3, runs: 4, level: 4, deps: true},
+		"a2a3sim_hbg_l3_vector2x2_l4_deps":     {chips: 2, runs: 2, level: 4, deps: true, built: true},
 		"a5sim_tmr_l3_vector2x2_l4_deps":       {chips: 2, runs: 2, level: 4, deps: true},
 		"a2a3sim_tmr_l3_group_strace_rounds10": {chips: 2, runs: 10},
 		"a2a3sim_tmr_l3_group_scene_deps":      {chips: 2, runs: 1},
 	} {
-		_, faults := checkTree(filepath.Join(shared, "captures", name), want)
+		root := filepath.Join(shared, "captures", name)
+		if text, err := os.ReadFile(filepath.Join(root, "reference", "rank_pids.json")); err == nil {
+			if err := json.Unmarshal(text, &want.pids); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, faults := checkTree(root, want)
 		for _, f := range faults {
 			t.Errorf("%s: %s", name, f)
 		}

@@ -139,6 +139,9 @@ func (t *tree) checkCapture(rank, index int64, clocks map[string]bool) *sidecar 
 	if t.want.deps {
 		want = append(want, "deps.json")
 	}
+	if t.want.built && t.want.level >= 4 {
+		want = append(want, "host_phase_records.jsonl")
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.fault("%v", err)
@@ -157,6 +160,12 @@ func (t *tree) checkCapture(rank, index int64, clocks map[string]bool) *sidecar 
 		return nil
 	}
 	if !t.want.sidecars {
+		// A real tree: its processes are known, and they captured every run.
+		if run := t.invocations(t.want.pids[fmt.Sprintf("rank%d", rank)])[index+1]; t.want.level > 0 && run != nil {
+			t.checkRecords(where, dir, run, clocks)
+		} else if t.want.level > 0 {
+			t.fault("%s: process %d has no run %d", where, t.want.pids[fmt.Sprintf("rank%d", rank)], index+1)
+		}
 		return nil
 	}
 	text, _ := os.ReadFile(filepath.Join(dir, "dispatch_identity.json"))
@@ -274,7 +283,18 @@ func cycles(m map[string]any, f func(section string, start, end *big.Int)) {
 			f("sched", n(r.(map[string]any)["start_cycles"]), n(r.(map[string]any)["end_cycles"]))
 		}
 	}
-	lanes, _ := m["aicpu_orchestrator_phases"].([]any)
+	rows, _ = m["aicpu_tasks"].([]any) // of archived captures
+	for _, r := range rows {
+		row := r.([]any)
+		f("tasks", n(row[2]), n(row[3]))
+	}
+	lanes, _ := m["aicpu_scheduler_phases"].([]any)
+	for _, l := range lanes {
+		for _, r := range l.([]any) {
+			f("sched", n(r.(map[string]any)["start_cycles"]), n(r.(map[string]any)["end_cycles"]))
+		}
+	}
+	lanes, _ = m["aicpu_orchestrator_phases"].([]any)
 	for _, l := range lanes {
 		for _, r := range l.([]any) {
 			f("orch", n(r.(map[string]any)["start_cycles"]), n(r.(map[string]any)["end_cycles"]))
@@ -341,10 +361,45 @@ func (t *tree) checkRecords(where, dir string, run invocation, clocks map[string
 	if lo > hi || hi < runner.ts || lo+wall.dur > runner.end() {
 		t.fault("%s: the device's zero is from %d to %d ns, with %d ns in a window from %d to %d", where, lo, hi, wall.dur, runner.ts, runner.end())
 	}
+	within := runner
+	if t.want.built {
+		t.checkHostPhases(where, m, run)
+		within = run["chip.run"] // the clocks are compared before the graph is built
+	}
 	if !t.want.sidecars {
 		return
 	}
-	t.checkAnchors(where, meta, hz, bounds["all"], runner)
+	t.checkAnchors(where, meta, hz, bounds["all"], within)
+}
+
+// checkHostPhases: what the host did lies in its chip.run.bind, on its own clock, and before
+// the device began.
+func (t *tree) checkHostPhases(where string, m map[string]any, run invocation) {
+	if t.want.level < 4 {
+		return
+	}
+	bind := run["chip.run.bind"]
+	n := 0
+	for _, section := range []string{"host_orchestrator_phases", "host_device_uploads"} {
+		var rows func(v any)
+		rows = func(v any) {
+			switch x := v.(type) {
+			case []any:
+				for _, y := range x {
+					rows(y)
+				}
+			case map[string]any:
+				n++
+				if from, to := number(fmt.Sprint(x["start_host_ns"])), number(fmt.Sprint(x["end_host_ns"])); from < bind.ts || to > bind.end() || from > to {
+					t.fault("%s: %s from %d to %d ns is not in chip.run.bind, from %d to %d", where, section, from, to, bind.ts, bind.end())
+				}
+			}
+		}
+		rows(m[section])
+	}
+	if n == 0 {
+		t.fault("%s: there are no phases of the host", where)
+	}
 }
 
 // checkAnchors: three samples at each end, around the records, on the host's clock.
