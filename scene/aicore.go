@@ -23,6 +23,7 @@ func (r *runner) runAicores(built *hbg.Built, threads int) error {
 		return err
 	}
 	var hazards sim.Hazards
+	r.seat.boot(r.chip)
 	report, err := hbg.RunAicore(hbg.AicoreConfig{
 		Chip: r.chip, Threads: threads, Space: r.memory.Space(), State: r.block.Addr(), Level: level, Hazards: &hazards, Progress: r.Progress,
 	}, built.Graph)
