@@ -18,7 +18,7 @@ const (
 // Platforms are all platforms.
 var Platforms = []string{A2A3Sim, A2A3, A5Sim, A5}
 
-// The runtimes.
+// The runtimes: the chip orchestrates while it runs, or the host before that.
 const (
 	TensormapAndRingbuffer = "tensormap_and_ringbuffer"
 	HostBuildGraph         = "host_build_graph"

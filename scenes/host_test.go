@@ -74,6 +74,8 @@ func (r *ran) checkResolver() {
 
 func init() {
 	for label, check := range map[string]func(*ran){
+		"TestVectorExampleHostBuildGraph::basic":                        sources("creator"), // spec/deps.md §4.5
+		"TestVectorExampleHostBuildGraph::four":                         sources("creator"),
 		"TestPredicatedDispatchHostBuildGraph::PredicateTrueDispatches": hostPredicated(true),
 		"TestPredicatedDispatchHostBuildGraph::PredicateFalseSkips":     hostPredicated(false),
 		"TestDummyTaskHostBuildGraph::SingleDummyAutoDep":               hostDummies(1),

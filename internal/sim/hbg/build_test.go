@@ -131,17 +131,21 @@ func TestRecordOnce(t *testing.T) {
 		graph(h, "a", part(t, tensors[0], 9, 9), part(t, tensors[1], 20, 9))
 		graph(h, "a", tensors[0], tensors[0]) // one buffer
 		graph(h, "a", tensors[1], tensors[1])
+		graph(h, "a", part(t, tensors[0], 0, 9), part(t, tensors[0], 4, 9))  // parts of one, which overlap
+		graph(h, "a", part(t, tensors[0], 0, 9), part(t, tensors[0], 20, 9)) // and which do not
+		graph(h, "a", part(t, tensors[1], 7, 9), part(t, tensors[1], 11, 9)) // as before the last
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string]int{"a": 3, "b": 1}; !reflect.DeepEqual(bodies, want) {
+	if want := map[string]int{"a": 5, "b": 1}; !reflect.DeepEqual(bodies, want) {
 		t.Errorf("bodies ran %v times, want %v", bodies, want)
 	}
 	for i, want := range []struct{ x, y, from uint64 }{
 		{tensors[0].BufferAddr, tensors[1].BufferAddr, 1}, {tensors[2].BufferAddr, tensors[3].BufferAddr, 1}, {tensors[0].BufferAddr, tensors[1].BufferAddr, 1},
 		{tensors[0].BufferAddr, tensors[1].BufferAddr, 3}, {tensors[0].BufferAddr, tensors[1].BufferAddr, 21},
 		{tensors[0].BufferAddr, tensors[0].BufferAddr, 1}, {tensors[1].BufferAddr, tensors[1].BufferAddr, 1},
+		{tensors[0].BufferAddr, tensors[0].BufferAddr, 5}, {tensors[0].BufferAddr, tensors[0].BufferAddr, 21}, {tensors[1].BufferAddr, tensors[1].BufferAddr, 12},
 	} {
 		n := b.built.Graph.Tasks[i].Nodes
 		if len(n) != 3 || n[0].Args[0].BufferAddr != want.x || n[1].Args[1].BufferAddr != want.y || n[1].Args[0].BufferAddr != n[0].Args[1].BufferAddr ||
