@@ -64,7 +64,7 @@ func (r *runner) executeBuilt(threads int, heap uint64) error {
 	return r.finish(device, errors.Join(errs...))
 }
 
-// runBuilt runs a graph that the host has built.
+// runBuilt runs a graph that the host has built: by AICPU threads, whatever the platform.
 func (r *runner) runBuilt(built *hbg.Built, threads int, device *producer.Device) error {
 	var hazards sim.Hazards
 	r.seat.boot(r.chip)

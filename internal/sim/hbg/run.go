@@ -59,7 +59,8 @@ type node struct {
 // progressEvery is how many tasks complete between two reports of progress.
 const progressEvery = 256
 
-// Run runs a graph.
+// Run runs a graph by AICPU threads. On a5 that is a variant of the runtime, beside the
+// one whose schedulers are AICores (spec/collector.md §13, §14).
 func Run(c Config, g *Graph) (*Report, error) {
 	if c.Threads < abi.MinThreads || c.Threads > c.Chip.Arch.MaxThreads {
 		return nil, fmt.Errorf("a run with %d AICPU threads cannot be: expected %d to %d", c.Threads, abi.MinThreads, c.Chip.Arch.MaxThreads)
