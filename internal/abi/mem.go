@@ -65,6 +65,9 @@ func View[T any](m Mem, off uint64) *T {
 
 // Views are n structures from off on, as [View] gives one.
 func Views[T any](m Mem, off uint64, n int) []T {
+	if n == 0 {
+		return nil // there may be no memory behind the offset
+	}
 	var t T
 	return unsafe.Slice((*T)(m.structure(off, uint64(n), uint64(unsafe.Sizeof(t)), uint64(unsafe.Alignof(t)))), n)
 }
