@@ -1,6 +1,7 @@
 package tmr_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ type bench struct {
 	memory  *transport.Device
 	capture *collector.Outcome
 	graph   *collector.DepGenOutcome
+	stalls  int // waits of the device for its host
 	early   int // dispatches before a producer had finished
 }
 
@@ -57,20 +59,41 @@ func (b *bench) alloc(n int) uint64 {
 	return addr
 }
 
-// host is the host's way to the memory: shared, or slow copies.
-func (b *bench) host() collector.Memory {
+// host is the host's way to the memory: shared, or slow copies. The first slow copy
+// of records takes as long as it takes the device to run out of buffers.
+func (b *bench) host(starved func() bool) collector.Memory {
 	if b.slow == 0 {
 		return transport.Mapped(b.memory)
 	}
 	m := transport.Shadow(b.memory)
 	copyFrom := m.CopyFromDevice
+	var first sync.Once
 	m.CopyFromDevice = func(to []byte, addr uint64) error {
 		if len(to) > 64 { // records
+			first.Do(func() {
+				for range 5000 { // not for ever: the test sees whether the device has waited
+					if starved() {
+						break
+					}
+					time.Sleep(time.Millisecond)
+				}
+			})
 			time.Sleep(b.slow)
 		}
 		return copyFrom(to, addr)
 	}
 	return m
+}
+
+// starved tells whether a device waits for a free buffer.
+func (b *bench) starved(region, header uint64) bool {
+	mem, err := b.memory.Space().At(region+header, 16)
+	if err != nil {
+		b.t.Error(err)
+		return true
+	}
+	p := abi.View[abi.Backpressure](mem, 0)
+	return p.FqContended.Load()|p.FqFreezeActive.Load() != 0
 }
 
 // run runs an orchestration and collects what it records.
@@ -87,14 +110,16 @@ func (b *bench) run(orchestrate func(*tmr.Orchestrator)) (*tmr.Report, error) {
 	if b.level == abi.Disabled {
 		return tmr.Run(c, orchestrate)
 	}
-	swimlane, err := collector.New(collector.Options{
-		Arch: b.arch, Cores: len(chip.Cores), Threads: b.threads, Level: b.level, Shards: b.shards, Memory: b.host(),
+	var swimlane *collector.Swimlane
+	starved := func() bool { return b.starved(swimlane.DataBase(), swimlane.Layout().Backpressure) }
+	swimlane, err = collector.New(collector.Options{
+		Arch: b.arch, Cores: len(chip.Cores), Threads: b.threads, Level: b.level, Shards: b.shards, Memory: b.host(starved),
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer swimlane.Finalize()
-	depGen, err := collector.NewDepGen(collector.DepGenOptions{Arch: b.arch, Threads: b.threads, Memory: transport.Mapped(b.memory)})
+	depGen, err := collector.NewDepGen(collector.DepGenOptions{Arch: b.arch, Threads: b.threads, Memory: b.host(func() bool { return true })})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -128,6 +153,7 @@ func (b *bench) run(orchestrate func(*tmr.Orchestrator)) (*tmr.Report, error) {
 	run.Stop()
 	deps.Stop()
 	b.capture, b.graph = run.Outcome(), deps.Outcome()
+	b.stalls = c.Device.Stalls().Count
 	for kind, a := range b.capture.Capture.Accounting.Kinds {
 		if a.Total != a.Collected {
 			b.t.Errorf("kind %v: %+v, want everything collected", kind, a)
