@@ -127,21 +127,25 @@ func prebuilt(chip *sim.Chip, tensors int) []step {
 func (h *host) launch(c *Callable, chip *sim.Chip, steps []step, clock *collector.ClockCorrelation, first bool) *launch {
 	l := &launch{chip: chip, clock: clock}
 	bound := steps[len(steps)-1].End
-	start, inv := h.begin(bound + l.anchors() + l.cost(sim.HostLaunch))
+	start, inv := h.begin(bound + l.anchors() + l.cost(sim.HostPrepare) + l.cost(sim.HostLaunch))
 	from, end := start, start+bound // of the steps, and of the binding
-	anchors := end
 	if first {
-		anchors, from, end = start, start+l.anchors(), end+l.anchors()
+		from, end = start+l.anchors(), end+l.anchors()
 	}
 	l.bound = from
+	runner := end + l.cost(sim.HostPrepare)
+	anchors := runner
+	if first {
+		anchors = start
+	}
 	l.log = hostlog.ChipRun{
 		Inv: inv, HID: c.hash(), Identity: &hostlog.Identity{Generation: inv, RunEpoch: inv}, Interval: hostlog.Interval{Start: start},
-		Bind: &hostlog.Interval{Start: start, End: end}, RunnerRun: &hostlog.Interval{Start: end},
+		Bind: &hostlog.Interval{Start: start, End: end}, RunnerRun: &hostlog.Interval{Start: runner},
 	}
 	for _, s := range steps {
 		l.log.BindSteps = append(l.log.BindSteps, hostlog.BindStep{Name: s.name, Interval: hostlog.Interval{Start: from + s.Start, End: from + s.End}, Attrs: s.attrs})
 	}
-	l.ready = start + bound + l.anchors() + l.cost(sim.HostLaunch)
+	l.ready = start + bound + l.anchors() + l.cost(sim.HostPrepare) + l.cost(sim.HostLaunch)
 	if clock != nil {
 		clock.Open(l.sample(anchors))
 	}

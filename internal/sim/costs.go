@@ -67,7 +67,8 @@ const (
 	HostUpload                      // a copy to the device
 	HostUploadLine                  // 64 bytes of it
 	HostViewClose                   // lets go of the image
-	HostLaunch                      // bound → the AICPU's program is launched
+	HostPrepare                     // bound → the run of the device begins
+	HostLaunch                      // → the AICPU's program is launched
 	HostComplete                    // the device has ended → the host has seen it
 	HostClaim                       // lets a successor launch
 	HostValidate                    // checks how the run ended
@@ -122,7 +123,7 @@ var costNames = [costCount]string{
 	HostSubmit: "host.submit", HostSubmitArg: "host.submit_arg", HostEntry: "host.entry", HostEdge: "host.edge", HostScope: "host.scope",
 	HostGraphSubmit: "host.graph_submit", HostWorker: "host.worker", HostRecordNode: "host.record_node", HostBuildDefinition: "host.build_definition",
 	HostImageLine: "host.image_line", HostUpload: "host.upload", HostUploadLine: "host.upload_line", HostViewClose: "host.view_close",
-	HostLaunch: "host.launch", HostComplete: "host.complete", HostClaim: "host.claim", HostValidate: "host.validate",
+	HostPrepare: "host.prepare", HostLaunch: "host.launch", HostComplete: "host.complete", HostClaim: "host.claim", HostValidate: "host.validate",
 	CoreSchedBoot: "core.sched.boot", CoreSchedClassify: "core.sched.classify", CoreSchedLoop: "core.sched.loop", CoreSchedComplete: "core.sched.complete",
 	CoreSchedResolve: "core.sched.resolve", CoreSchedWaiter: "core.sched.waiter", CoreSchedProbe: "core.sched.probe", CoreSchedSteal: "core.sched.steal",
 	CoreSchedDispatch: "core.sched.dispatch", CoreSchedGang: "core.sched.gang",
@@ -151,25 +152,28 @@ type Costs [costCount]Row
 
 // Why a cost is what it is, where that is said more than once.
 const (
-	whyBus    = "a read or write of a register of another processor takes about that long over the chip's interconnect"
-	whyWork   = "some tens of instructions and a cache miss or two of an AICPU at about 2 GHz"
-	whyLine   = "a few stores to a cache line that the thread has at hand"
-	whyRounds = "the second of twenty rounds of a real run of the simulator's vector example, without profiling"
+	whyBus    = "chosen: a read or write of a register of another processor takes about that long over the chip's interconnect"
+	whyWork   = "chosen: some tens of instructions and a cache miss or two of an AICPU at about 2 GHz"
+	whyLine   = "chosen: a few stores to a cache line that the thread has at hand"
+	whyRounds = "round 2 of the vector example without profiling, a2a3sim_tmr_strace_rounds20"
 	whyBuild  = "a real run of the simulator's vector example, whose graph the host builds"
-	whyMedium = "a real run of the simulator's paged attention of 2056 submits, whose graph the host builds"
+	whyMedium = "a real run of the simulator's paged attention of 2056 submits, a2a3sim_hbg_paged_attention_medium_l4_deps"
+	whySlack  = "of the 650 µs by which runner_run is longer than the device's part in " + whyRounds + ", nothing tells how much is before it: chosen, half of them"
+	whyStart  = "chosen, half of receive → start, which takes 40 to 60 ns in the median where no task is gated and many run: a2a3sim_tmr_paged_attention_large_l4_deps, …medium_l4_deps, …spmd_multiblock_mix_l4_deps"
 	whyGraph  = "real runs of the simulator's graph execution"
 	whyMade   = "as long as in the made capture gs_a5_hbg_aicore_medium_l3; no AICore scheduler was measured"
 	whyLife   = "the lives of the threads in the captures gs_a5_hbg_aicore are that long with so many cores"
+	whySwitch = "spec/sched-overhead.md §1: a switch of a core from one task to another that it has already takes about 0.8 µs in a capture at the full level, of which this is what core.finish, core.payload and core.start leave; a core does not know the level and writes the same record at each"
 	whyCycle  = "one tick of the 50 MHz counter is 20 ns; at 1 GHz the same read is as long"
 )
 
 // A2A3Costs and A5Costs are the default costs. They are a model: sizes are right,
-// digits are not.
+// digits are not. A reason that names no capture or specification is a choice: plausible, not measured.
 var (
 	A2A3Costs = Costs{
-		CoreReceive:         {300, whyBus + "; real captures show 0.2 to 0.5 µs from dispatch to receive"},
-		CorePayload:         {160, "invalidates and reads two cache lines of the payload"},
-		CoreStart:           {60, "a branch to the kernel; receive → start is then 0.2 µs, as where nothing is gated"},
+		CoreReceive:         {300, whyBus + "; captures do not tell, as cores are threads of a host there: 89 to 474 µs from dispatch to receive in the median"},
+		CorePayload:         {30, whyStart},
+		CoreStart:           {20, whyStart},
 		CoreFinish:          {80, whyBus},
 		CoreDoorbell:        {200, whyBus},
 		CoreKilocycle:       {556, "a clock of 1.8 GHz"},
@@ -191,13 +195,13 @@ var (
 		OrchEdge:            {70, "an atomic insertion into the producer's list"},
 		OrchAlloc:           {60, "moves the end of a ring's heap"},
 		OrchScope:           {80, whyWork},
-		Preamble:            {8_000, "loads the program of the AICPU threads"},
-		ConfigValidate:      {2_540, "a real run of the simulator's vector example"},
-		ArenaWire:           {2_180, "a real run of the simulator's vector example"},
-		SmReset:             {3_880, "a real run of the simulator's vector example"},
-		PostOrch:            {2_260, "a real run of the simulator's vector example"},
+		Preamble:            {8_000, "chosen: loads the program of the AICPU threads"},
+		ConfigValidate:      {1_520, whyRounds},
+		ArenaWire:           {1_780, whyRounds},
+		SmReset:             {2_160, whyRounds},
+		PostOrch:            {1_820, whyRounds},
 		HostArg:             {700, whyRounds + ": 2.2 µs for three tensors"},
-		HostBind:            {21_000, whyRounds},
+		HostBind:            {21_000, whyRounds + ": all of bind but args, 4 µs of which are its span prebuilt"},
 		HostArenaBuild:      {16_000, whyBuild},
 		HostStaticArena:     {15_000, whyBuild},
 		HostHeap:            {400, whyBuild},
@@ -215,11 +219,12 @@ var (
 		HostUpload:          {1_000, whyBuild},
 		HostUploadLine:      {45, whyMedium + ", 1.35 ms for 1.9 MB"},
 		HostViewClose:       {1_000, whyBuild},
-		HostLaunch:          {520_000, whyRounds},
-		HostComplete:        {650_000, whyRounds},
-		HostClaim:           {1_000, whyWork},
+		HostPrepare:         {520_000, whyRounds + ": the gap between bind and runner_run"},
+		HostLaunch:          {325_000, whySlack},
+		HostComplete:        {325_000, whySlack},
+		HostClaim:           {1_000, "chosen: a flag and the wake-up of who waits for it, by a processor of the host; no real log has the span"},
 		HostValidate:        {1_900, whyRounds},
-		CoreRecord:          {800, "spec/sched-overhead.md §1: about 0.8 µs a core switch at the full level"},
+		CoreRecord:          {670, whySwitch},
 		SchedSample:         {20, whyCycle},
 		SchedTaskRecord:     {40, whyLine},
 		SchedPhaseRecord:    {50, whyLine},
@@ -229,7 +234,7 @@ var (
 		HostRecord:          {60, "40 bytes of the host's own memory, and two looks at its clock"},
 		DepGenSubmit:        {250, "a record of 4.7 KB, of which the base and the kernel ids are always written"},
 		DepGenArg:           {60, "a descriptor of 128 bytes"},
-		ClockAnchor:         {5_000, "a round trip between host and device"},
+		ClockAnchor:         {60, "rtt_ns of the simulator: 60 in the median of the 102 samples of all a2a3sim_hbg and a5sim_hbg captures, 50 to 742"},
 		CoreSchedBoot:       {220, whyMade},
 		CoreSchedClassify:   {15, whyMade + ": 0.6 µs for 25 tasks"},
 		CoreSchedLoop:       {75, whyMade + ": 75 to 90 ns an iteration that finds nothing"},
@@ -252,11 +257,12 @@ var (
 		CoreStage:           {20, "a few stores to a line of the slot, which goes back to memory anyway"},
 		CoreSample:          {5, "a register of the AICore"},
 		CoreSchedRecord:     {10, "a few stores to a line of its own"},
-		HostCollect:         {60_000_000, "a real run of the simulator at level 4: that much more lies between the end of the device and that of runner_run"},
+		HostCollect:         {60_000_000, "real runs of the simulator: runner_run is 63 ms longer than the device's part in a2a3sim_tmr_chip_swimlane_l4, 62 in a2a3sim_hbg_vector_example_l4"},
 	}
 	A5Costs = derive(A2A3Costs, map[Cost]Row{
 		CoreReceive:  {200, whyBus + "; a newer interconnect"},
 		CoreFinish:   {50, whyBus + "; a newer interconnect"},
+		CoreRecord:   {700, whySwitch},
 		SchedPoll:    {30, "a load of COND, which cores push to the AICPU's side"},
 		SchedPublish: {60, whyBus + "; writes are posted"},
 		SchedSample:  {10, "a register of the AICPU"},

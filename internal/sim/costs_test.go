@@ -27,10 +27,6 @@ func TestEveryCostHasASource(t *testing.T) {
 	if n := len(sim.DefaultCosts(abi.A5)); len(names) != n {
 		t.Errorf("%d names for %d costs", len(names), n)
 	}
-	// spec/sched-overhead.md §1: about 0.8 µs a switch at the full level.
-	if ns := sim.DefaultCosts(abi.A2A3)[sim.CoreRecord].Ns; ns != 800 {
-		t.Errorf("a record of a core takes %d ns, want 800", ns)
-	}
 }
 
 func TestReadCosts(t *testing.T) {

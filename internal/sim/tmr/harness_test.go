@@ -28,6 +28,8 @@ type bench struct {
 	costs    sim.Costs
 	shards   int
 	limits   tmr.Limits
+	noDeps   bool          // dep_gen is off, which is on at all levels but 0
+	onlyDeps bool          // and on at level 0
 	spin     bool          // idle threads do every iteration
 	slow     time.Duration // the host waits so long before it copies anything
 
@@ -107,24 +109,67 @@ func (b *bench) run(orchestrate func(*tmr.Orchestrator)) (*tmr.Report, error) {
 	if b.spin {
 		c.Spin()
 	}
-	if b.level == abi.Disabled {
-		return tmr.Run(c, orchestrate)
+	enable := uint32(0)
+	if b.level > abi.Disabled {
+		enable |= abi.EnableSwimlane
 	}
+	if b.onlyDeps || b.level > abi.Disabled && !b.noDeps {
+		enable |= abi.EnableDepGen
+	}
+	if enable&abi.EnableSwimlane != 0 {
+		defer b.swimlane(&c, enable)()
+	}
+	if enable&abi.EnableDepGen != 0 {
+		defer b.depGen(&c, enable)()
+	}
+	return tmr.Run(c, orchestrate)
+}
+
+// swimlane begins to collect records. What it returns ends that.
+func (b *bench) swimlane(c *tmr.Config, enable uint32) (end func()) {
+	b.t.Helper()
+	cores := len(c.Chip.Cores)
 	var swimlane *collector.Swimlane
 	starved := func() bool { return b.starved(swimlane.DataBase(), swimlane.Layout().Backpressure) }
-	swimlane, err = collector.New(collector.Options{
-		Arch: b.arch, Cores: len(chip.Cores), Threads: b.threads, Level: b.level, Shards: b.shards, Memory: b.host(starved),
+	swimlane, err := collector.New(collector.Options{
+		Arch: b.arch, Cores: cores, Threads: b.threads, Level: b.level, Shards: b.shards, Memory: b.host(starved),
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer swimlane.Finalize()
-	depGen, err := collector.NewDepGen(collector.DepGenOptions{Arch: b.arch, Threads: b.threads, Memory: b.host(func() bool { return true })})
+	run, err := swimlane.Begin(collector.RunOptions{Level: b.level, Runtime: "tensormap_and_ringbuffer"})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer depGen.Finalize()
-	run, err := swimlane.Begin(collector.RunOptions{Level: b.level, Runtime: "tensormap_and_ringbuffer"})
+	if err := run.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	if c.Device, err = producer.Attach(producer.Config{
+		Region: swimlane.Layout(), Space: b.memory.Space(), RegionAddr: swimlane.DataBase(), RotationTable: swimlane.RotationTable(),
+		Enable: enable, Cores: cores,
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	device := c.Device
+	return func() {
+		run.Stop()
+		b.capture, b.stalls = run.Outcome(), device.Stalls().Count
+		for kind, a := range b.capture.Capture.Accounting.Kinds {
+			if a.Total != a.Collected {
+				b.t.Errorf("kind %v: %+v, want everything collected", kind, a)
+			}
+		}
+		if n, first := device.Faults(); n != 0 {
+			b.t.Errorf("%d faults of the writers, the first %v", n, first)
+		}
+		swimlane.Finalize()
+	}
+}
+
+// depGen begins to collect submits. What it returns ends that.
+func (b *bench) depGen(c *tmr.Config, enable uint32) (end func()) {
+	b.t.Helper()
+	depGen, err := collector.NewDepGen(collector.DepGenOptions{Arch: b.arch, Threads: b.threads, Memory: b.host(func() bool { return true })})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -132,16 +177,7 @@ func (b *bench) run(orchestrate func(*tmr.Orchestrator)) (*tmr.Report, error) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	for _, start := range []func() error{run.Start, deps.Start} {
-		if err := start(); err != nil {
-			b.t.Fatal(err)
-		}
-	}
-	enable := abi.EnableSwimlane | abi.EnableDepGen
-	if c.Device, err = producer.Attach(producer.Config{
-		Region: swimlane.Layout(), Space: b.memory.Space(), RegionAddr: swimlane.DataBase(), RotationTable: swimlane.RotationTable(),
-		Enable: enable, Cores: len(chip.Cores),
-	}); err != nil {
+	if err := deps.Start(); err != nil {
 		b.t.Fatal(err)
 	}
 	if c.DepGen, err = producer.AttachDepGen(producer.DepGenConfig{
@@ -149,18 +185,9 @@ func (b *bench) run(orchestrate func(*tmr.Orchestrator)) (*tmr.Report, error) {
 	}); err != nil {
 		b.t.Fatal(err)
 	}
-	report, err := tmr.Run(c, orchestrate)
-	run.Stop()
-	deps.Stop()
-	b.capture, b.graph = run.Outcome(), deps.Outcome()
-	b.stalls = c.Device.Stalls().Count
-	for kind, a := range b.capture.Capture.Accounting.Kinds {
-		if a.Total != a.Collected {
-			b.t.Errorf("kind %v: %+v, want everything collected", kind, a)
-		}
+	return func() {
+		deps.Stop()
+		b.graph = deps.Outcome()
+		depGen.Finalize()
 	}
-	if n, first := c.Device.Faults(); n != 0 {
-		b.t.Errorf("%d faults of the writers, the first %v", n, first)
-	}
-	return report, err
 }
