@@ -77,10 +77,10 @@ type Log struct {
 
 // shared is what all views of a log have in common.
 type shared struct {
-	pid       int
-	clock     Clock
-	thread    func() int64
-	handle    func(int64) uint64
+	pid    int
+	clock  Clock
+	thread func() int64
+	handle func(int64) uint64
 
 	mu       sync.Mutex
 	out      io.Writer
