@@ -122,8 +122,8 @@ func prebuilt(chip *sim.Chip, tensors int) []step {
 	}
 }
 
-// launch begins a run that is bound in steps. The clocks are compared when that is
-// done, or at first.
+// launch begins a run that is bound in steps. The clocks are compared when runner_run
+// begins, or at first.
 func (h *host) launch(c *Callable, chip *sim.Chip, steps []step, clock *collector.ClockCorrelation, first bool) *launch {
 	l := &launch{chip: chip, clock: clock}
 	bound := steps[len(steps)-1].End
