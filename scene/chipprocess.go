@@ -61,13 +61,12 @@ func startChip(h *hello, stderr io.Writer) (c *chipProcess, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer hisFrom.Close()
 	from, hisTo, err := os.Pipe()
 	if err != nil {
 		to.Close()
+		hisFrom.Close()
 		return nil, err
 	}
-	defer hisTo.Close()
 	c = &chipProcess{rank: h.Rank, device: h.Device, to: to, from: from, gone: make(chan struct{})}
 	c.cmd = exec.Command(self)
 	// The first word decides what some programs are; the rest is for who lists processes.
@@ -77,7 +76,11 @@ func startChip(h *hello, stderr io.Writer) (c *chipProcess, err error) {
 	c.cmd.ExtraFiles = []*os.File{workerFrom - 3: hisFrom, workerTo - 3: hisTo}
 	c.cmd.WaitDelay = time.Second
 	dieTogether(c.cmd)
-	if err := c.cmd.Start(); err != nil {
+	err = c.cmd.Start()
+	// The worker has them now. What is open here too would never come to its end.
+	hisFrom.Close()
+	hisTo.Close()
+	if err != nil {
 		to.Close()
 		from.Close()
 		return nil, err

@@ -17,6 +17,7 @@ const (
 	KindHello   = kindHello
 	KindOrder   = kindOrder
 	KindStop    = kindStop
+	WorkerEnv   = workerEnv
 	KindReady   = kindReady
 	KindRefused = kindRefused
 	KindDone    = kindDone

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -279,7 +280,9 @@ func writeDeviceLog(prefix string, log *hostlog.Log, lines []string) (path strin
 		return path, err
 	}
 	for _, line := range lines {
-		fmt.Fprintf(f, "[TIMING] aicpu_orchestrator: %s\n", line)
+		if _, werr := fmt.Fprintf(f, "[TIMING] aicpu_orchestrator: %s\n", line); err == nil {
+			err = werr
+		}
 	}
-	return path, f.Close()
+	return path, errors.Join(err, f.Close())
 }

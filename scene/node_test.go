@@ -22,9 +22,15 @@ import (
 // asProgram makes the test binary a program that runs the scenes for a node.
 const asProgram = "SWIMLANE_TEST_PROGRAM"
 
+// workerExits makes the test binary end at once where it is a worker.
+const workerExits = "SWIMLANE_TEST_WORKER_EXITS"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		scene.Main(doomed(), doomedSub())
+	}
+	if os.Getenv(workerExits) != "" && os.Getenv(scene.WorkerEnv) != "" {
+		os.Exit(3)
 	}
 	scene.Worker(doomed(), doomedSub(), scaled(), idle(func(*scene.Case, []scene.Data) error { return nil }))
 	if os.Getenv("GORACE") == "" { // workers with the race detector would each sleep for a second at their end
@@ -669,4 +675,58 @@ func FuzzOrder(f *testing.F) {
 			t.Errorf("% x was read, % x are there", blob, again)
 		}
 	})
+}
+
+// TestWorkerThatNeverAnswers: a worker that ends before it has said anything is told
+// with its rank, and nobody waits for it.
+func TestWorkerThatNeverAnswers(t *testing.T) {
+	t.Setenv(workerExits, "1")
+	s := doomed()
+	_, err := first(s).RunWith(scene.Setup{Platform: scene.A2A3Sim, LogLevel: "null"})
+	if err == nil || !strings.Contains(err.Error(), "rank 0") || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("%v, want the rank and how the process ended", err)
+	}
+}
+
+// TestOneRunOnePrefix: a directory that holds a capture, or in which a run is under way,
+// is refused.
+func TestOneRunOnePrefix(t *testing.T) {
+	dir := t.TempDir()
+	cfg := scene.CallConfig{EnableDepGen: true, OutputPrefix: dir}
+	var inner error
+	s := orchestrated(func(o *scene.Orchestrator, k *scene.Incore, _ []scene.Tensor) {
+		_, inner = first(slotted()).Run(scene.A2A3Sim, cfg)
+		o.Submit(scene.Task{AIV0: k})
+	})
+	if _, err := s.Run(scene.A2A3Sim, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if inner == nil || !strings.Contains(inner.Error(), "another run writes to "+dir) {
+		t.Errorf("the run inside of the run: %v", inner)
+	}
+	if _, err := first(slotted()).Run(scene.A2A3Sim, cfg); err == nil || !strings.Contains(err.Error(), "deps.json is of an earlier run") {
+		t.Errorf("a second run: %v", err)
+	}
+	tree := t.TempDir()
+	if err := os.Mkdir(filepath.Join(tree, "rank0"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first(slotted()).Run(scene.A2A3Sim, scene.CallConfig{EnableDepGen: true, OutputPrefix: tree}); err == nil || !strings.Contains(err.Error(), "rank0 is of an earlier run") {
+		t.Errorf("a run into a tree: %v", err)
+	}
+}
+
+// TestFullDiskIsTold: what cannot be written of the device's log is told.
+func TestFullDiskIsTold(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no device that is always full")
+	}
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/full", filepath.Join(dir, fmt.Sprintf("device.%d.log", os.Getpid()))); err != nil {
+		t.Fatal(err)
+	}
+	r, err := first(slotted()).Run(scene.A2A3Sim, scene.CallConfig{OutputPrefix: dir})
+	if err != nil || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "the log of the device cannot be written: ") || !strings.Contains(r.Notes[0], "no space left") {
+		t.Errorf("%v, notes %q", err, r.Notes)
+	}
 }

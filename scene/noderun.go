@@ -14,7 +14,6 @@ import (
 	"swimlane/internal/collector"
 	"swimlane/internal/hostlog"
 	"swimlane/internal/mailbox"
-	"swimlane/internal/outfile"
 )
 
 // nodeBatch is a case for a node with all its rounds: the dispatcher.
@@ -352,16 +351,7 @@ func (n *nodeBatch) writeNames() error {
 		return nil
 	}
 	path := filepath.Join(n.Call.OutputPrefix, n.NameMapFile())
-	var outputs outfile.Set
-	f, err := outputs.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Discard()
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := f.Commit(); err != nil {
+	if err := writeWhole(path, text); err != nil {
 		return err
 	}
 	n.result.Names = path

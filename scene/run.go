@@ -88,6 +88,12 @@ func (s Selected) RunWith(setup Setup) (*Result, error) {
 	began := time.Now()
 	b := &batch{Selected: s, Setup: setup, result: &Result{}}
 	err := b.check()
+	if err == nil && b.Call.OutputPrefix != "" {
+		var free func()
+		if free, err = claimPrefix(b.Call.OutputPrefix); err == nil {
+			defer free()
+		}
+	}
 	switch {
 	case err != nil:
 	case s.Scene.Node != nil:
@@ -557,18 +563,27 @@ func (r *runner) writeNames() error {
 	if text == nil {
 		return nil
 	}
-	f, err := outfile.Process.Create(filepath.Join(r.Call.OutputPrefix, r.NameMapFile()))
+	path := filepath.Join(r.Call.OutputPrefix, r.NameMapFile())
+	if err := writeWhole(path, text); err != nil {
+		return err
+	}
+	r.result.Names = path
+	return nil
+}
+
+// writeWhole writes a file, or nothing.
+func writeWhole(path string, text []byte) error {
+	f, err := outfile.Process.Create(path)
 	if err != nil {
 		return err
 	}
 	defer f.Discard()
-	if _, err := f.Write(text); err != nil {
-		return err
+	if _, err = f.Write(text); err == nil {
+		err = f.Commit()
 	}
-	if err := f.Commit(); err != nil {
-		return err
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
-	r.result.Names = filepath.Join(r.Call.OutputPrefix, r.NameMapFile())
 	return nil
 }
 

@@ -150,10 +150,5 @@ func writeSidecar(dir string, rank, index int, o *order, digest string) error {
   "callable_digest": "%s"
 }
 `, o.RunID, o.TaskSlot, o.GroupIndex, o.GroupSize, os.Getpid(), rank, index, o.DispatchID, o.Slot, o.Generation, digest)
-	path := filepath.Join(dir, sidecarName)
-	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	if err := os.WriteFile(tmp, []byte(text), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
+	return writeWhole(filepath.Join(dir, sidecarName), []byte(text))
 }

@@ -77,7 +77,8 @@ func beWorker(scenes []*Scene, from io.Reader, to io.Writer) int {
 	for f := range frames {
 		switch f.Kind {
 		case kindStop:
-			if w.log.Close() != nil {
+			if err := w.log.Close(); err != nil {
+				fmt.Fprintf(os.Stderr, "Error: the worker of rank %d: %v\n", w.Rank, err)
 				return 1
 			}
 			return 0
