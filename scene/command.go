@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"swimlane/internal/console"
+	"swimlane/internal/sim"
 )
 
 // Main is the main function of a program that runs scenes, with the command line of
@@ -364,7 +365,7 @@ func (c *command) perform(ctx context.Context, chosen []Selected) error {
 	for _, g := range groups {
 		fmt.Fprintf(c.e.Stdout, "=== Runtime: %s  Level: %d ===\n", g.runtime, g.level)
 		for _, s := range chosen {
-			if g != (group{s.Scene.Runtime, s.Scene.level()}) || failed > 0 && c.exitFirst {
+			if g != (group{s.Scene.Runtime, s.Scene.level()}) || failed > 0 && c.exitFirst || sim.Interrupted() {
 				continue
 			}
 			p := s.performOn(ctx, c.e, c.Options)
@@ -392,10 +393,16 @@ func (c *command) printEnd(done []*Performed, chosen, failed, conversions int) {
 		text += fmt.Sprintf("; %s failed", console.Count(int64(conversions), "conversion"))
 	}
 	fmt.Fprintln(c.e.Stdout, text)
-	if len(done) == 0 || failed > 0 || c.Rounds > 1 {
+	if len(done) == 0 {
 		return
 	}
 	p := done[len(done)-1].first()
+	if sim.Interrupted() && p.Records != "" {
+		fmt.Fprintf(c.e.Stdout, "Next: 'swimlane convert %s' draws what was recorded until then\n", p.Prefix)
+	}
+	if failed > 0 || c.Rounds > 1 {
+		return
+	}
 	switch {
 	case p.Conversions > 0:
 		fmt.Fprintf(c.e.Stdout, "Next: see the warning, then 'swimlane convert %s'\n", p.Prefix)

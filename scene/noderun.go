@@ -14,6 +14,7 @@ import (
 	"swimlane/internal/collector"
 	"swimlane/internal/hostlog"
 	"swimlane/internal/mailbox"
+	"swimlane/internal/sim"
 )
 
 // nodeBatch is a case for a node with all its rounds: the dispatcher.
@@ -88,6 +89,11 @@ func (n *nodeBatch) runAll() (err error) {
 	}
 	defer close()
 	n.sched = newNodeSched(n)
+	nodes.Store(n.sched, nil)
+	defer nodes.Delete(n.sched)
+	if sim.Interrupted() {
+		n.sched.fail(sim.ErrInterrupted)
+	}
 	ended, err := n.sched.start()
 	defer n.collectLogs()
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"swimlane/internal/console"
 	"swimlane/internal/convert"
+	"swimlane/internal/sim"
 )
 
 // Options say how cases are run, and what is done with what they leave.
@@ -50,7 +51,9 @@ func (s Selected) performOn(ctx context.Context, e *console.Env, o Options) *Per
 	stdout, stderr := e.Stdout, e.Stderr
 	p := &Performed{Result: &Result{}}
 	fmt.Fprintf(stdout, "  %s ...\n", s.Label())
+	e.OnStop(interrupt) // what is captured is kept; a conversion can be done again
 	p.Err = s.perform(e, o, p)
+	e.OnStop(nil)
 	verdict, more := "PASSED", ""
 	if p.Err != nil {
 		verdict, more, _ = strings.Cut(fmt.Sprintf("FAILED: %v", p.Err), "\n")
@@ -64,7 +67,9 @@ func (s Selected) performOn(ctx context.Context, e *console.Env, o Options) *Per
 		fmt.Fprintln(stderr, "Warning: "+n)
 	}
 	if o.any() {
-		s.convert(ctx, e, o, p)
+		if !sim.Interrupted() {
+			s.convert(ctx, e, o, p)
+		}
 		printFiles(stdout, p)
 	}
 	return p

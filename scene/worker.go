@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -39,7 +40,8 @@ func Worker(scenes ...*Scene) {
 	if version == "" {
 		return
 	}
-	os.Unsetenv(workerEnv) // a child of this one is none
+	os.Unsetenv(workerEnv)      // a child of this one is none
+	signal.Ignore(os.Interrupt) // a terminal sends it to all of a group; the dispatcher decides
 	if version != fmt.Sprint(mailbox.Version) {
 		fmt.Fprintf(os.Stderr, "Error: a chip worker of version %s is wanted: this program has %d\n", version, mailbox.Version)
 		os.Exit(1)

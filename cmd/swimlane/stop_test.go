@@ -263,3 +263,64 @@ func TestFullDisk(t *testing.T) {
 		})
 	}
 }
+
+// TestInterruptedRun: what a run has captured when it is interrupted is kept, and says
+// that it is not all; nothing half-written stays.
+func TestInterruptedRun(t *testing.T) {
+	dir := t.TempDir()
+	cmd, stderr := child(t, dir, "swimlane", "run", "TestPagedAttention::large", "--manual", "include", "-p", "a2a3sim", "--enable-chip-swimlane", "--enable-dep-gen")
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the log of the host", func() bool {
+		found, _ := filepath.Glob(filepath.Join(dir, "outputs", "*", "host.*.log"))
+		return len(found) == 1
+	})
+	time.Sleep(300 * time.Millisecond) // a part of the run, which takes seconds
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(cmd.Wait()); code != 130 || !strings.Contains(stderr.String(), "Error: interrupted") {
+		t.Errorf("exit code %d, want 130; %s", code, stderr)
+	}
+	if out := stdout.String(); !strings.Contains(out, "TestPagedAttention::large ... FAILED: interrupted\n") || !strings.Contains(out, "Next: 'swimlane convert ") {
+		t.Errorf("it prints\n%s", out)
+	}
+	prefix, _ := filepath.Glob(filepath.Join(dir, "outputs", "*"))
+	if names := namesIn(t, prefix[0]); strings.Contains(names, ".tmp") || !strings.Contains(names, "chip_swimlane_records.json") {
+		t.Errorf("it leaves %s", names)
+	}
+	convert, complaints := child(t, dir, "swimlane", "convert", "-q", prefix[0])
+	if err := convert.Run(); err != nil || !strings.Contains(complaints.String(), "the capture is not complete: the run failed") {
+		t.Errorf("%v, %s", err, complaints)
+	}
+}
+
+// TestInterruptedNode: so do the chips of a node, and no worker stays.
+func TestInterruptedNode(t *testing.T) {
+	dir := t.TempDir()
+	cmd, stderr := child(t, dir, "swimlane", "run", "TestL3Vectors::3x4", "-p", "a2a3sim", "--enable-chip-swimlane", "--costs", "-")
+	cmd.Stdin = strings.NewReader(`{"core.start": 100000000}`) // 0.1 s a kernel, which workers wait for
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a capture of a chip", func() bool {
+		found, _ := filepath.Glob(filepath.Join(dir, "outputs", "*", "rank0", "d0", "chip_swimlane_records.json"))
+		return len(found) == 1
+	})
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(cmd.Wait()); code != 130 || !strings.Contains(stderr.String(), "Error: interrupted") {
+		t.Errorf("exit code %d, want 130; %s", code, stderr)
+	}
+	root, _ := filepath.Glob(filepath.Join(dir, "outputs", "*"))
+	if names := namesIn(t, root[0]); !strings.Contains(names, "name_map_TestL3Vectors_3x4.json") {
+		t.Errorf("the case root has %s, want the name map too", names)
+	}
+	if left, _ := filepath.Glob(filepath.Join(root[0], "rank*", "d*", ".*.tmp")); len(left) > 0 {
+		t.Errorf("half-written files stay: %v", left)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 
 	"swimlane/internal/outfile"
 )
@@ -17,6 +18,18 @@ type Env struct {
 	Stdout  *Stdout
 	Stderr  io.Writer
 	Outputs outfile.Set
+
+	onStop atomic.Pointer[func()]
+}
+
+// OnStop sets what is done when a signal ends the program: a command that keeps what
+// it has made until then begins to end, and is waited for a while. nil: nothing.
+func (e *Env) OnStop(f func()) {
+	if f == nil {
+		e.onStop.Store(nil)
+		return
+	}
+	e.onStop.Store(&f)
 }
 
 // New returns the environment of commands that use these streams.

@@ -6,11 +6,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
 	"swimlane/internal/outfile"
 )
+
+// stopWait is how long a command is waited for that wants to keep what it has made.
+const stopWait = 15 * time.Second
 
 // Main runs a program with the streams of this process, and ends the process
 // with the exit code that run returns, or with that of the signal that came before.
@@ -31,6 +35,14 @@ func Main(run func(ctx context.Context, e *Env) int) {
 	case code := <-done:
 		os.Exit(code)
 	case s := <-stop:
+		if f := e.onStop.Load(); f != nil {
+			(*f)()
+			select {
+			case <-done:
+			case <-stop: // once more: at once
+			case <-time.After(stopWait):
+			}
+		}
 		// The command may be waiting for a pipe, so nothing waits for it: all
 		// that must not stay behind are unfinished outputs.
 		e.Outputs.Abandon()

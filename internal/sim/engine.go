@@ -6,6 +6,7 @@ import (
 	"iter"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 )
 
 // Time is virtual time, in ns since the chip was switched on.
@@ -77,6 +78,19 @@ func (t *Thread) recover() {
 	}
 }
 
+// ErrInterrupted is why a simulation ended that somebody has stopped.
+var ErrInterrupted = errors.New("interrupted")
+
+// interrupted ends all simulations of the process.
+var interrupted atomic.Bool
+
+// Interrupt ends all simulations of this process, those under way and those that come,
+// with ErrInterrupted.
+func Interrupt() { interrupted.Store(true) }
+
+// Interrupted tells whether Interrupt was called.
+func Interrupted() bool { return interrupted.Load() }
+
 // Failure is what a program panics with when all is said that there is to say. Other
 // panics end the run with their stack.
 type Failure string
@@ -100,6 +114,10 @@ func (e *Engine) Run() error {
 		}
 	}()
 	for e.err == nil {
+		if interrupted.Load() {
+			e.fail(ErrInterrupted)
+			break
+		}
 		t := e.earliest(nil)
 		if t == nil {
 			return e.deadlock()
