@@ -111,12 +111,22 @@ func (n *nodeBatch) runAll() (err error) {
 		n.sched.grace.Stop()
 	}
 	if n.Call.diagnostics() {
+		n.sweep()
 		err = errors.Join(err, n.writeNames())
 	}
 	if err != nil {
 		n.log.log.Message(hostlog.Error, "run", "%s failed: %v", n.Label(), err)
 	}
 	return err
+}
+
+// sweep removes what workers that were killed have left half-written. None is there
+// any more.
+func (n *nodeBatch) sweep() {
+	left, _ := filepath.Glob(filepath.Join(n.Call.OutputPrefix, "rank*", "d*", ".*.tmp"))
+	for _, path := range left {
+		os.Remove(path)
+	}
 }
 
 // openLog begins the log of the dispatcher, in the case root, before the workers
