@@ -7,6 +7,8 @@
 // and ranges can be produced in parallel: Walk is safe for concurrent use.
 package trace
 
+import "iter"
+
 // Picture is one picture. It is immutable.
 type Picture struct {
 	Processes []Process
@@ -14,6 +16,11 @@ type Picture struct {
 	Sections  []Section
 	// Metadata describes the picture as a whole; nil if there is nothing to say.
 	Metadata []Field
+	// Document are further fields of the file, beside its events, for readers that are
+	// no viewers.
+	Document []Field
+	// Unsorted leaves the order of processes and lanes to the viewer.
+	Unsorted bool
 }
 
 // Process is a group of lanes.
@@ -62,12 +69,15 @@ type Slice struct {
 	Args       []Arg
 	// NameFirst: the event starts with its name, as host uploads do.
 	NameFirst bool
+	// Foreign: the keys of Args come from a file and can be any text.
+	Foreign bool
 }
 
 // Flow is an arrow between two slices.
 type Flow struct {
 	ID       int64 // unique in the picture
 	Name     string
+	Category string // "": flow
 	From, To Point
 	// Counted: InputTasks and OutputTasks say how many blocks the two ends stand for.
 	Counted                 bool
@@ -96,7 +106,7 @@ type Arg struct {
 	Key   string
 	Kind  ArgKind
 	Num   uint64 // Uint; as int64: Int, Micros (in ns); Bool: 0 or 1
-	Text  []byte
+	Text  []byte // Text; of a Number its digits
 	Three [3]int32
 }
 
@@ -112,11 +122,15 @@ const (
 	Bool
 	Triple
 	Null
+	Number // an integer of any size
 )
 
-// Field is one entry of a picture's metadata.
+// Field is one entry of a picture's metadata, or of the file.
 type Field struct {
 	Key string
 	// JSON is the value as compact JSON text.
 	JSON []byte
+	// List, of a field of the file, is the value instead: a list, whose items come as
+	// compact JSON text, each valid until the next.
+	List iter.Seq[[]byte]
 }

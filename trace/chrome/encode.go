@@ -51,15 +51,18 @@ func (e *encoder) Slice(s *trace.Slice) {
 			b = append(b, '"')
 		}
 		b = append(b, `,"args":{`...)
-		b = appendArgs(b, s.Args)
+		b = appendArgs(b, s.Args, s.Foreign)
 		e.done(append(b, '}', '}'))
 		return
 	}
 	b = append(b, `"args":{`...)
-	b = appendArgs(b, s.Args)
-	b = append(b, `},"cat":"`...)
-	b = append(b, s.Category...)
-	b = append(b, '"')
+	b = appendArgs(b, s.Args, s.Foreign)
+	b = append(b, '}')
+	if s.Category != "" {
+		b = append(b, `,"cat":"`...)
+		b = append(b, s.Category...)
+		b = append(b, '"')
+	}
 	if s.Color != "" {
 		b = append(b, `,"cname":"`...)
 		b = append(b, s.Color...)
@@ -94,7 +97,13 @@ func (e *encoder) place(b []byte, s *trace.Slice) []byte {
 
 func (e *encoder) Flow(f *trace.Flow) {
 	e.counts.Flows++
-	b := append(e.buf, ",\n{\"cat\":\"flow\",\"id\":"...)
+	category := f.Category
+	if category == "" {
+		category = "flow"
+	}
+	b := append(e.buf, ",\n{\"cat\":\""...)
+	b = append(b, category...)
+	b = append(b, `","id":`...)
 	b = appendInt(b, f.ID)
 	b = append(b, `,"name":"`...)
 	b = append(b, f.Name...)
@@ -102,7 +111,9 @@ func (e *encoder) Flow(f *trace.Flow) {
 	b = append(b, e.heads[f.From.Lane]...)
 	b = AppendMicros(b, f.From.Time)
 	b = flowTail(b, f, f.From.Bind)
-	b = append(b, "},\n{\"cat\":\"flow\",\"id\":"...)
+	b = append(b, "},\n{\"cat\":\""...)
+	b = append(b, category...)
+	b = append(b, `","id":`...)
 	b = appendInt(b, f.ID)
 	b = append(b, `,"name":"`...)
 	b = append(b, f.Name...)
@@ -131,7 +142,7 @@ func flowTail(b []byte, f *trace.Flow, bind int64) []byte {
 func (e *encoder) Counter(c *trace.Counter) {
 	e.counts.Counters++
 	b := append(e.buf, ",\n{\"args\":{"...)
-	b = appendArgs(b, c.Values)
+	b = appendArgs(b, c.Values, false)
 	b = append(b, `},"cat":"`...)
 	b = append(b, c.Category...)
 	b = append(b, `","name":"`...)
@@ -145,15 +156,20 @@ func (e *encoder) Counter(c *trace.Counter) {
 	e.done(append(b, '}'))
 }
 
-func appendArgs(b []byte, args []trace.Arg) []byte {
+// appendArgs appends the members of an object. Their keys are plain unless they are foreign.
+func appendArgs(b []byte, args []trace.Arg, foreign bool) []byte {
 	for i := range args {
 		a := &args[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, '"')
-		b = append(b, a.Key...)
-		b = append(b, '"', ':')
+		if foreign {
+			b = append(jsonscan.AppendString(b, a.Key), ':')
+		} else {
+			b = append(b, '"')
+			b = append(b, a.Key...)
+			b = append(b, '"', ':')
+		}
 		switch a.Kind {
 		case trace.Uint:
 			b = appendUint(b, a.Num)
@@ -174,6 +190,8 @@ func appendArgs(b []byte, args []trace.Arg) []byte {
 				b = appendInt(b, int64(v))
 			}
 			b = append(b, ']')
+		case trace.Number:
+			b = append(b, a.Text...)
 		case trace.Null:
 			b = append(b, "null"...)
 		}

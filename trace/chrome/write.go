@@ -43,7 +43,7 @@ func Write(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Cou
 	out.first = !named // every event begins with the comma behind the one before
 	counts, err := body(ctx, out, p, opt)
 	if err == nil {
-		_, err = out.Write(footer(p))
+		err = footer(out, p)
 	}
 	counts.Bytes = out.n
 	return counts, err
@@ -94,18 +94,47 @@ func header(p *trace.Picture) (text []byte, any bool) {
 			continue
 		}
 		meta("process_name", q.PID, -1, named(q.Name))
-		meta("process_sort_index", q.PID, -1, sorted(q.Sort))
+		if !p.Unsorted {
+			meta("process_sort_index", q.PID, -1, sorted(q.Sort))
+		}
 	}
 	for _, l := range p.Lanes {
 		pid := p.Processes[l.Process].PID
 		meta("thread_name", pid, int64(l.TID), named(l.Name))
-		meta("thread_sort_index", pid, int64(l.TID), sorted(l.Sort))
+		if !p.Unsorted {
+			meta("thread_sort_index", pid, int64(l.TID), sorted(l.Sort))
+		}
 	}
 	return b, !first
 }
 
-func footer(p *trace.Picture) []byte {
+// footer writes what stands behind the events, and ends the document.
+func footer(w io.Writer, p *trace.Picture) error {
 	b := []byte("\n]")
+	for _, f := range p.Document {
+		b = append(b, ",\n"...)
+		b = append(jsonscan.AppendString(b, f.Key), ':')
+		if f.List == nil {
+			b = append(b, f.JSON...)
+			continue
+		}
+		b = append(b, '[')
+		first := true
+		for item := range f.List {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = append(append(b, '\n'), item...)
+			if len(b) >= chunkBytes {
+				if _, err := w.Write(b); err != nil {
+					return err
+				}
+				b = b[:0]
+			}
+		}
+		b = append(b, "\n]"...)
+	}
 	if p.Metadata != nil {
 		b = append(b, ",\n\"metadata\":{"...)
 		for i, f := range p.Metadata {
@@ -119,7 +148,8 @@ func footer(p *trace.Picture) []byte {
 		}
 		b = append(b, "\n}"...)
 	}
-	return append(b, "}\n"...)
+	_, err := w.Write(append(b, "}\n"...))
+	return err
 }
 
 // job is a range of items of one section; its text is committed in order. The
