@@ -21,8 +21,14 @@ type Span struct {
 // End is when the span ended.
 func (s *Span) End() int64 { return s.TS + s.Dur }
 
-// Device tells whether the span happened on the device, whose times are not the host's.
-func (s *Span) Device() bool { return strings.Contains(s.Attrs, "clk=dev") }
+// boundaries is a span of the host that tells about the device, in attributes with clk=dev.
+const boundaries = "chip.run.runner_run.device_boundaries"
+
+// Device tells whether the span happened on the device, whose times are not the
+// host's. Boundaries of the device are an instant of the host (spec/newest.md §11).
+func (s *Span) Device() bool {
+	return strings.Contains(s.Attrs, "clk=dev") && s.Name != boundaries
+}
 
 // Family says who writes spans of such a name.
 type Family uint8
