@@ -1,0 +1,298 @@
+package strace
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"swimlane/internal/hostlog"
+	"swimlane/trace"
+)
+
+// thread is a thread of a process.
+type thread struct {
+	pid int
+	tid int64
+}
+
+// slotsOf is the slot of the pipeline that a run was in, as the last of its spans
+// in the order of the input says.
+func slotsOf(host []*hostlog.Span) map[runKey]int64 {
+	out := map[runKey]int64{}
+	for _, s := range host {
+		if s.Family() == hostlog.External {
+			continue
+		}
+		if v, ok := s.Attr("slot_id"); ok {
+			if slot, ok := v.Int(); ok {
+				out[runKey{s.PID, s.Inv}] = slot
+			}
+		}
+	}
+	return out
+}
+
+// layOut makes processes and lanes, and returns the lane of each span of the host.
+func layOut(p *trace.Picture, host, device []*hostlog.Span, slots map[runKey]int64) []int32 {
+	threads := map[thread][]int32{}
+	for i, s := range host {
+		k := thread{s.PID, s.TID}
+		threads[k] = append(threads[k], int32(i))
+	}
+	order := slices.SortedFunc(maps.Keys(threads), func(a, b thread) int {
+		return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.tid, b.tid))
+	})
+	processes := layOutProcesses(p, host, device)
+
+	tids := newNumbers()
+	for _, t := range order {
+		tids.use(t.tid)
+	}
+	type lane struct {
+		trace.Lane
+		spans []int32
+	}
+	var all []lane
+	add := func(t thread, tid uint32, name string, spans []int32) {
+		all = append(all, lane{trace.Lane{Process: processes[t.pid], TID: tid, Name: name}, spans})
+	}
+	for _, t := range order {
+		spans := threads[t]
+		rest := spans
+		for _, part := range split(host, spans, slots) {
+			if part.external {
+				rest = part.spans
+				continue
+			}
+			rest = nil
+			add(t, tids.next(), fmt.Sprintf("pipeline slot %d (tid %d)", part.slot, t.tid), part.spans)
+		}
+		if len(rest) > 0 {
+			add(t, tids.fit(t.tid), laneName(host, rest, t.tid), rest)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b lane) int {
+		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.TID, b.TID))
+	})
+	out := make([]int32, len(host))
+	for i, l := range all {
+		p.Lanes = append(p.Lanes, l.Lane)
+		for _, s := range l.spans {
+			out[s] = int32(i)
+		}
+	}
+	return out
+}
+
+// layOutProcesses makes a process for each pid with spans of the host, and returns
+// the place of each.
+func layOutProcesses(p *trace.Picture, host, device []*hostlog.Span) map[int]int {
+	type about struct {
+		node, other, drawn bool
+		producers          map[string]bool
+	}
+	pids := map[int]*about{}
+	for n, list := range [][]*hostlog.Span{host, device} {
+		for _, s := range list {
+			a := pids[s.PID]
+			if a == nil {
+				a = &about{producers: map[string]bool{}}
+				pids[s.PID] = a
+			}
+			a.drawn = a.drawn || n == 0
+			switch s.Family() {
+			case hostlog.Node:
+				a.node = true
+			case hostlog.External:
+				if producer := s.Producer(); producer != "" {
+					a.producers[producer] = true
+				}
+			default:
+				a.other = true
+			}
+		}
+	}
+	numbers := newNumbers()
+	sorted := slices.Sorted(maps.Keys(pids))
+	for _, pid := range sorted {
+		numbers.use(int64(pid))
+	}
+	out := map[int]int{}
+	for _, pid := range sorted {
+		a := pids[pid]
+		if !a.drawn {
+			continue
+		}
+		var name string
+		switch {
+		case a.node:
+			name = "simpler node"
+		case !a.other:
+			name = "external producer " + cmp.Or(joined(a.producers), "unattributed")
+		default:
+			name = "simpler chip child"
+		}
+		out[pid] = len(p.Processes)
+		p.Processes = append(p.Processes, trace.Process{PID: numbers.fit(int64(pid)), Name: fmt.Sprintf("%s (pid=%d)", name, pid)})
+	}
+	return out
+}
+
+func joined(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), "/") }
+
+// numbers gives out ids that the format can hold: 1 to 2³²−1.
+type numbers struct {
+	used map[uint32]bool
+	last uint32 // the largest
+}
+
+func newNumbers() *numbers { return &numbers{used: map[uint32]bool{}} }
+
+func fits(n int64) bool { return n > 0 && n <= math.MaxUint32 }
+
+func (n *numbers) use(id int64) {
+	if fits(id) {
+		n.used[uint32(id)] = true
+		n.last = max(n.last, uint32(id))
+	}
+}
+
+// next is an id that is not used, behind the largest while there are any.
+func (n *numbers) next() uint32 {
+	id := n.last + 1
+	for id == 0 || n.used[id] {
+		id++
+	}
+	n.used[id] = true
+	n.last = id
+	return id
+}
+
+// fit is an id itself, or one in its place if the format cannot hold it.
+func (n *numbers) fit(id int64) uint32 {
+	if fits(id) {
+		return uint32(id)
+	}
+	return n.next()
+}
+
+// part is what goes to one lane of a thread that is split.
+type part struct {
+	spans    []int32
+	slot     int64
+	external bool
+}
+
+// split takes a thread apart by the slots of the pipeline that it served, if runs
+// of several overlap on it and each slot for itself does not. Otherwise it returns
+// nothing.
+func split(host []*hostlog.Span, spans []int32, slots map[runKey]int64) []part {
+	bySlot := map[int64][]int32{}
+	var external, roots []int32
+	for _, i := range spans {
+		s := host[i]
+		if s.Family() == hostlog.External {
+			external = append(external, i)
+			continue
+		}
+		slot, ok := slots[runKey{s.PID, s.Inv}]
+		if !ok {
+			return nil
+		}
+		bySlot[slot] = append(bySlot[slot], i)
+		if s.Depth == 0 {
+			roots = append(roots, i)
+		}
+	}
+	if len(bySlot) < 2 || !overlap(host, roots) {
+		return nil
+	}
+	var out []part
+	for _, slot := range slices.Sorted(maps.Keys(bySlot)) {
+		var roots []int32
+		for _, i := range bySlot[slot] {
+			if host[i].Depth == 0 {
+				roots = append(roots, i)
+			}
+		}
+		if overlap(host, roots) {
+			return nil
+		}
+		out = append(out, part{spans: bySlot[slot], slot: slot})
+	}
+	if len(external) > 0 {
+		out = append(out, part{spans: external, external: true})
+	}
+	return out
+}
+
+// overlap tells whether one of the spans, sorted by their starts, ends after the
+// next one begins.
+func overlap(host []*hostlog.Span, spans []int32) bool {
+	for k := 1; k < len(spans); k++ {
+		if host[spans[k-1]].End() > host[spans[k]].TS {
+			return true
+		}
+	}
+	return false
+}
+
+// laneName is what a lane is called, by what its spans say of themselves.
+func laneName(host []*hostlog.Span, spans []int32, tid int64) string {
+	var recorder, submitter, facade, scheduler, worker, chip, ours bool
+	workers := map[string]bool{} // ids
+	producers := map[string]bool{}
+	for _, i := range spans {
+		s := host[i]
+		switch attr(s, "host_phase_thread", "") {
+		case "graph_record_worker":
+			recorder = true
+		case "graph_submit_main":
+			submitter = true
+		}
+		family := s.Family()
+		if family == hostlog.External {
+			if producer := s.Producer(); producer != "" {
+				producers[producer] = true
+			}
+			continue
+		}
+		ours = true
+		chip = chip || family == hostlog.Chip
+		leaf := s.Leaf()
+		switch role := attr(s, "role", ""); {
+		case role == "facade" || leaf == "graph_build" || leaf == "submit":
+			facade = true
+		case role == "scheduler":
+			scheduler = true
+		case role == "worker":
+			worker = true
+			workers[attr(s, "worker_id", "")] = true
+		case family == hostlog.Node:
+			worker = true
+		}
+	}
+	switch {
+	case recorder:
+		return "graph record worker"
+	case submitter:
+		return "graph submit main"
+	case facade:
+		return "orchestrator / facade"
+	case scheduler:
+		return "scheduler"
+	case worker:
+		if id := joined(workers); len(workers) == 1 && id != "" {
+			return "worker " + id
+		}
+		return "worker"
+	case chip:
+		return "chip child"
+	case !ours && len(producers) > 0:
+		return "ext " + joined(producers)
+	}
+	return fmt.Sprintf("tid %d", tid)
+}
