@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -112,24 +115,34 @@ func (o *straceOptions) run(ctx context.Context, e *console.Env, logs []string) 
 
 // create begins the outputs, and decides how much of the logs must be kept.
 func (o *straceOptions) create(e *console.Env, logs []string) error {
+	if slices.Contains(o.phases, "") {
+		return console.Usagef("--host-phase-records is empty: expected --host-phase-records FILE")
+	}
+	if o.runs != "" && filepath.Clean(o.runs) == filepath.Clean(o.swimlane) {
+		return console.Usagef("--trace-out and --swimlane both name %s, which can take one of them", o.runs)
+	}
+	inputs := slices.Clone(o.phases)
+	for _, log := range logs {
+		if files, err := hostlog.Discover(log); err == nil {
+			inputs = append(inputs, files...)
+		}
+	}
+	inputs = append(inputs, logs...)
 	o.text = e.Stdout
 	for _, x := range []struct {
-		name string
-		out  **console.Output
-		keep strace.Keep
-	}{{o.runs, &o.runsFile, strace.KeepRuns}, {o.swimlane, &o.hostFile, strace.KeepAll}} {
+		flag, name string
+		out        **console.Output
+		keep       strace.Keep
+	}{{"--trace-out", o.runs, &o.runsFile, strace.KeepRuns}, {"--swimlane", o.swimlane, &o.hostFile, strace.KeepAll}} {
 		if x.name == "" {
 			continue
 		}
-		out, err := e.Create(x.name, append(logs[:len(logs):len(logs)], o.phases...))
+		out, err := e.Create(x.name, inputs)
 		if err != nil {
 			o.discard()
-			return err
+			return errors.New(strings.Replace(err.Error(), "with -o", "with "+x.flag, 1))
 		}
 		if out.ToStdout() {
-			if o.text != e.Stdout {
-				return console.Usagef("--trace-out and --swimlane both name the standard output, which can take one of them")
-			}
 			o.text = e.Stderr
 		}
 		*x.out, o.keep = out, x.keep
@@ -157,7 +170,8 @@ func readError(err error) error {
 	return err
 }
 
-// report prints the report that is asked for.
+// report prints the report that is asked for. A standard output that takes no more
+// is for Env.Run to tell: pictures are made all the same.
 func (o *straceOptions) report(e *console.Env) error {
 	var r report
 	switch {
@@ -179,9 +193,11 @@ func (o *straceOptions) report(e *console.Env) error {
 		enc := json.NewEncoder(o.text)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		enc.Encode(r)
+	} else {
+		r.Text(o.text)
 	}
-	return r.Text(o.text)
+	return nil
 }
 
 // drawRuns writes --trace-out.
