@@ -103,7 +103,7 @@ func (o *straceOptions) run(ctx context.Context, e *console.Env, logs []string) 
 	for _, w := range o.log.Warnings() {
 		fmt.Fprintln(e.Stderr, "warning: "+w.Text)
 	}
-	o.invocations = hostlog.Invocations(o.log.Spans)
+	o.invocations = o.log.Runs()
 	if err := o.report(e); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package hostlog
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -19,28 +20,42 @@ type Invocation struct {
 // Group puts spans of any family together that have the same PID and Inv. The
 // groups are in the order of these two, and point into spans.
 func Group(spans []Span) []Invocation {
-	return group(spans, func(*Span) bool { return true })
+	return group(each(spans), func(*Span) bool { return true })
 }
 
 // Invocations are the groups of all spans but those of dispatchers and of foreign
 // producers, which belong to no run of a chip.
-func Invocations(spans []Span) []Invocation {
+func Invocations(spans []Span) []Invocation { return InvocationsOf(each(spans)) }
+
+// InvocationsOf is Invocations of spans that do not lie in one list. It goes
+// through them twice.
+func InvocationsOf(spans iter.Seq[*Span]) []Invocation {
 	return group(spans, func(s *Span) bool {
 		f := s.Family()
 		return f != Node && f != External
 	})
 }
 
-func group(spans []Span, keep func(*Span) bool) []Invocation {
+func each(spans []Span) iter.Seq[*Span] {
+	return func(yield func(*Span) bool) {
+		for i := range spans {
+			if !yield(&spans[i]) {
+				return
+			}
+		}
+	}
+}
+
+func group(spans iter.Seq[*Span], keep func(*Span) bool) []Invocation {
 	n := 0
-	for i := range spans {
-		if keep(&spans[i]) {
+	for s := range spans {
+		if keep(s) {
 			n++
 		}
 	}
 	kept := make([]*Span, 0, n)
-	for i := range spans {
-		if s := &spans[i]; keep(s) {
+	for s := range spans {
+		if keep(s) {
 			kept = append(kept, s)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"swimlane/internal/hostlog"
 	"swimlane/internal/parity"
 	"swimlane/internal/strace"
 	"swimlane/internal/trace/check"
@@ -42,7 +41,7 @@ func TestCaptures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := hostlog.Invocations(tables.Spans)
+			r := tables.Runs()
 			for name, table := range map[string]texter{"strace.txt": strace.NewStages(r), "strace_rounds.txt": strace.NewRounds(r), "strace_tree.txt": strace.NewTrees(r)} {
 				equal(t, name, printed(t, table), string(parity.Unpacked(t, filepath.Join(dir, name))))
 			}
@@ -51,7 +50,7 @@ func TestCaptures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, _ := l.RunsPicture(hostlog.Invocations(l.Spans))
+			p, _ := l.RunsPicture(l.Runs())
 			ref := reference(t, filepath.Join(dir, "strace_trace.json"))
 			moved += ref.apart()
 			same(t, "--trace-out", raw(t, p), ref)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,9 +27,9 @@ func FuzzStrace(f *testing.F) {
 		if strings.HasPrefix(log, "\x1f\x8b\x08") || strings.HasPrefix(records, "\x1f\x8b\x08") || len(log)+len(records) > 1<<14 {
 			return // packed, or long: others test that
 		}
-		times := hostlog.Invocations(read(t, strace.KeepTimes, log).Spans)
+		times := read(t, strace.KeepTimes, log).Runs()
 		l := read(t, strace.KeepAll, log)
-		all := hostlog.Invocations(l.Spans)
+		all := l.Runs()
 		for i, v := range [][]hostlog.Invocation{times, all} {
 			for _, r := range []texter{strace.NewStages(v), strace.NewRounds(v), strace.NewTrees(v)} {
 				if printed(t, r) == "" {
@@ -56,8 +57,9 @@ func FuzzStrace(f *testing.F) {
 			t.Fatal(err)
 		}
 		h := hosts(t, l, phases)
-		if h.Host+h.Device != len(l.Spans) {
-			t.Errorf("%d spans, %d of the host, %d of the device", len(l.Spans), h.Host, h.Device)
+		spans := len(slices.Collect(l.Spans()))
+		if h.Host+h.Device != spans {
+			t.Errorf("%d spans, %d of the host, %d of the device", spans, h.Host, h.Device)
 		}
 		var b bytes.Buffer
 		counts, err := chrome.Write(context.Background(), &b, h.Picture, chrome.Options{})

@@ -24,8 +24,8 @@ type Hosts struct {
 // HostsPicture makes the picture of all spans of the log and of further steps.
 func (l *Log) HostsPicture(phases *Phases) *Hosts {
 	var host, device []*hostlog.Span
-	for i := range l.Spans {
-		if s := &l.Spans[i]; s.Device() {
+	for s := range l.Spans() {
+		if s.Device() {
 			device = append(device, s)
 		} else {
 			host = append(host, s)

@@ -3,6 +3,7 @@ package strace
 import (
 	"cmp"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -24,8 +25,41 @@ const (
 
 // Log is what host logs say.
 type Log struct {
-	Spans []hostlog.Span // in the order of the input
 	hostlog.Summary
+	chunks [][]hostlog.Span // in the order of the input
+}
+
+// Spans are the spans that were kept, in the order of the input.
+func (l *Log) Spans() iter.Seq[*hostlog.Span] {
+	return func(yield func(*hostlog.Span) bool) {
+		for _, chunk := range l.chunks {
+			for i := range chunk {
+				if !yield(&chunk[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Runs are the invocations of the log.
+func (l *Log) Runs() []hostlog.Invocation { return hostlog.InvocationsOf(l.Spans()) }
+
+// chunk is how many spans lie together: one list of millions would be copied, and
+// held twice, while it grows.
+const chunk = 1 << 12
+
+func (l *Log) add(s hostlog.Span) {
+	last := len(l.chunks) - 1
+	switch {
+	case last < 0:
+		l.chunks = append(l.chunks, nil) // grows, as most logs are small
+		last++
+	case len(l.chunks[last]) == chunk:
+		l.chunks = append(l.chunks, make([]hostlog.Span, 0, chunk))
+		last++
+	}
+	l.chunks[last] = append(l.chunks[last], s)
 }
 
 // deviceOnly are the attributes of a span of the device of which nothing else is kept.
@@ -47,7 +81,7 @@ func Read(keep Keep, stdin io.Reader, sources []string) (*Log, error) {
 				kept.Attrs = deviceOnly
 			}
 		}
-		out.Spans = append(out.Spans, kept)
+		out.add(kept)
 		return nil
 	}}
 	for _, source := range sources {

@@ -41,8 +41,7 @@ func (l *Log) ReadPhases(paths []string) (*Phases, error) {
 	}
 	binds := map[runKey]*hostlog.Span{}
 	present := map[nameKey]bool{}
-	for i := range l.Spans {
-		s := &l.Spans[i]
+	for s := range l.Spans() {
 		if s.Device() {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"swimlane/internal/hostlog"
 	"swimlane/internal/strace"
 )
 
@@ -230,7 +229,7 @@ func TestSchedulerLoop(t *testing.T) {
 	equal(t, "lanes", d.names("thread_name"), []string{"1/2:scheduler"})
 	equal(t, "spins", fmt.Sprint(d.of("X")[0].Args["spins"]), "917")
 	l := read(t, strace.KeepRuns, log)
-	if p, n := l.RunsPicture(hostlog.Invocations(l.Spans)); n != 0 || len(p.Processes) != 0 {
+	if p, n := l.RunsPicture(l.Runs()); n != 0 || len(p.Processes) != 0 {
 		t.Errorf("%d bars in the picture of runs", n)
 	}
 }
@@ -273,7 +272,7 @@ func TestWallTime(t *testing.T) {
 		"63 1.500": "<nil> <nil>", "64 1.500": "<nil> <nil>", "41 1.250": "1700000000000000250 2023-11-14T22:13:20.000000250Z",
 	}
 	l := read(t, strace.KeepAll, log)
-	runsPicture, n := l.RunsPicture(hostlog.Invocations(l.Spans))
+	runsPicture, n := l.RunsPicture(l.Runs())
 	equal(t, "bars", n, 9)
 	for i, d := range []document{written(t, hosts(t, l, nil).Picture), written(t, runsPicture)} {
 		seen := 0
@@ -307,7 +306,7 @@ func TestRunsPicture(t *testing.T) {
 		span{pid: 3, tid: 4, inv: 1, hid: "0123456789", depth: 1, name: "chip.other", ts: 8, dur: 5},
 		span{pid: 3, tid: 3, inv: 5, name: "node.submit", ts: 5, dur: 5},
 	))
-	p, n := l.RunsPicture(hostlog.Invocations(l.Spans))
+	p, n := l.RunsPicture(l.Runs())
 	equal(t, "bars", n, 16)
 	d := written(t, p)
 	equal(t, "processes", d.names("process_name"), []string{"1:decode inv=1 (pid=1)", "2:decode inv=2 (pid=1)", "3:prefill inv=1 (pid=3)"})
@@ -407,12 +406,12 @@ func TestHostileIDs(t *testing.T) {
 // TestManyOverlapping: spans that all overlap need ever more lanes; there is an end to it.
 func TestManyOverlapping(t *testing.T) {
 	var lines []span
-	for i := range int64(3000) {
-		lines = append(lines, span{pid: 1, tid: 1, inv: 1, name: fmt.Sprint("odd", i), ts: i, dur: 5000})
+	for i := range int64(5000) {
+		lines = append(lines, span{pid: 1, tid: 1, inv: 1, name: fmt.Sprint("odd", i), ts: i, dur: 9000})
 	}
 	l := read(t, strace.KeepRuns, text(lines...))
-	p, n := l.RunsPicture(hostlog.Invocations(l.Spans))
-	equal(t, "bars", n, 3000)
+	p, n := l.RunsPicture(l.Runs())
+	equal(t, "bars", n, 5000)
 	d := written(t, p, "slice-overlap")
 	equal(t, "lanes", len(d.names("thread_name")), 65) // 64 of the host, one of the device
 }
@@ -427,7 +426,7 @@ func TestKeep(t *testing.T) {
 		strace.KeepTimes: "[run_id=1]  [clk=dev]", strace.KeepRuns: "[run_id=1] [n=1] [rank=1 clk=dev]", strace.KeepAll: "[run_id=1] [n=1] [rank=1 clk=dev] [a=1] [a=1]",
 	} {
 		var got []string
-		for _, s := range read(t, keep, log).Spans {
+		for s := range read(t, keep, log).Spans() {
 			if s.Attrs != "" {
 				s.Attrs = "[" + s.Attrs + "]"
 			}

@@ -57,7 +57,7 @@ func read(t testing.TB, keep strace.Keep, log string) *strace.Log {
 // runs are the runs of a log of which only what tables need is kept.
 func runs(t testing.TB, log string) []hostlog.Invocation {
 	t.Helper()
-	return hostlog.Invocations(read(t, strace.KeepTimes, log).Spans)
+	return read(t, strace.KeepTimes, log).Runs()
 }
 
 // event is what a trace file holds.
