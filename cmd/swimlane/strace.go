@@ -226,9 +226,6 @@ func (o *straceOptions) drawHosts(ctx context.Context, e *console.Env) error {
 		fmt.Fprintf(e.Stderr, "warning: %d phase-record pass(es) had no matching chip.run.bind span in this log and were dropped — is the log from the same run as the artifact?\n", phases.Dropped)
 	}
 	hosts := o.log.HostsPicture(phases)
-	if hosts.Overlap > 0 {
-		fmt.Fprintf(e.Stderr, "warning: %d span(s) overlap another one of their thread without lying in it; viewers drop them or show them on a track without a name\n", hosts.Overlap)
-	}
 	if err := write(ctx, o.hostFile, hosts.Picture); err != nil {
 		return err
 	}

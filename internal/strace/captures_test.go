@@ -57,9 +57,7 @@ func TestCaptures(t *testing.T) {
 
 			ref = reference(t, filepath.Join(dir, "strace_swimlane.json"))
 			arrows += ref.arrows(t)
-			h := hosts(t, l, nil)
-			same(t, "--swimlane", raw(t, h.Picture), ref)
-			equal(t, "overlapping bars", h.Overlap, 0)
+			same(t, "--swimlane", raw(t, hosts(t, l, nil).Picture), ref)
 		})
 	}
 	// The differences are there to be applied.
@@ -263,4 +261,47 @@ func same(t *testing.T, what string, got, want rawDocument) {
 	delete(got, "traceEvents")
 	delete(want, "traceEvents")
 	equal(t, what+": the fields beside the events", fmt.Sprint(got), fmt.Sprint(want))
+}
+
+// TestMadeTrees draws the logs of trees of several ranks, in which threads do things
+// at once, and foreign producers and torn records appear: viewers show all of it.
+func TestMadeTrees(t *testing.T) {
+	var logs []string
+	for _, depth := range []string{"*", "*/*"} {
+		found, err := filepath.Glob(filepath.Join(parity.Shared(t), "captures", "l3", depth, "host.*.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, found...)
+	}
+	bars, sides := 0, 0
+	for dir, files := range byDirectory(logs) {
+		l, err := strace.Read(strace.KeepAll, nil, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, n := l.RunsPicture(l.Runs())
+		if got := raw(t, p).events(); len(got) < n {
+			t.Errorf("%s: %d events of %d bars", dir, len(got), n)
+		}
+		h := hosts(t, l, nil)
+		bars += h.Host
+		for _, e := range raw(t, h.Picture).events() {
+			args, _ := e["args"].(map[string]any)
+			if name, ok := args["name"].(string); ok && strings.HasSuffix(name, " (2)") {
+				sides++
+			}
+		}
+	}
+	if bars == 0 || sides == 0 {
+		t.Errorf("%d bars of hosts, %d further lanes", bars, sides)
+	}
+}
+
+func byDirectory(files []string) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range files {
+		out[filepath.Dir(f)] = append(out[filepath.Dir(f)], f)
+	}
+	return out
 }

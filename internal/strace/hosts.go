@@ -18,7 +18,6 @@ type Hosts struct {
 	Picture *trace.Picture
 	Host    int // spans of the log on the host's clock, all of them drawn
 	Device  int // spans of the device, which stand beside the picture
-	Overlap int // bars that overlap another one of their lane without lying in it
 }
 
 // HostsPicture makes the picture of all spans of the log and of further steps.
@@ -44,27 +43,9 @@ func (l *Log) HostsPicture(phases *Phases) *Hosts {
 	p.Document = append(p.Document, l.anchors()...)
 	out.Picture = p
 	lanes := layOut(p, host, device, slots)
-	out.Overlap = overlapping(host, lanes, len(p.Lanes))
 	flows := newFlows(host, lanes, len(p.Lanes))
 	p.Sections = []trace.Section{&hostBars{l, host, lanes, flows.keys}, flows}
 	return out
-}
-
-// overlapping is how many bars a viewer has no place for on their lane.
-func overlapping(spans []*hostlog.Span, lanes []int32, n int) int {
-	order := make([]int32, len(spans))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return byImport(spans[a], spans[b]) })
-	open := make([]nesting, n)
-	count := 0
-	for _, i := range order {
-		if !open[lanes[i]].takes(spans[i]) {
-			count++
-		}
-	}
-	return count
 }
 
 // unaligned are the spans of the device as JSON.

@@ -74,6 +74,17 @@ func layOut(p *trace.Picture, host, device []*hostlog.Span, slots map[runKey]int
 			add(t, tids.fit(t.tid), laneName(host, rest, t.tid), rest)
 		}
 	}
+	// What overlaps on a thread without nesting gets lanes of its own, as it would be
+	// lost in a viewer: none of the rules above says where.
+	for i, l := range all[:len(all):len(all)] {
+		parts := apart(host, l.spans)
+		all[i].spans = parts[0]
+		for k, spans := range parts[1:] {
+			further := lane{l.Lane, spans}
+			further.TID, further.Name = tids.next(), fmt.Sprintf("%s (%d)", l.Name, k+2)
+			all = append(all, further)
+		}
+	}
 	slices.SortStableFunc(all, func(a, b lane) int {
 		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.TID, b.TID))
 	})
@@ -83,6 +94,20 @@ func layOut(p *trace.Picture, host, device []*hostlog.Span, slots map[runKey]int
 		for _, s := range l.spans {
 			out[s] = int32(i)
 		}
+	}
+	return out
+}
+
+// apart are the spans of a lane by the rows on which they nest.
+func apart(host []*hostlog.Span, spans []int32) [][]int32 {
+	list := make([]*hostlog.Span, len(spans))
+	for i, s := range spans {
+		list[i] = host[s]
+	}
+	row, n := rows(list)
+	out := make([][]int32, n)
+	for i, s := range spans {
+		out[row[i]] = append(out[row[i]], s)
 	}
 	return out
 }
