@@ -214,9 +214,28 @@ func (d *reader) lifecycle() {
 					}
 				}
 			}
+			if cycles && s.Peek() == jsonscan.Number {
+				d.otherTime(&l, key)
+				return
+			}
 			d.keepField(&l.Extra, []byte(key))
 		})
 		d.out.Lifecycle = append(d.out.Lifecycle, l)
+	}
+}
+
+// otherTime reads a time of a thread's life that has no interval. Placement on a
+// host's clock counts it (spec/l3.md §7.2).
+func (d *reader) otherTime(l *Lifecycle, key string) {
+	text := d.s.Raw(nil)
+	if v, ok := jsonscan.ParseInt(text); ok && !v.Neg && v.Mag > 0 {
+		if l.Other[0] == 0 || v.Mag < l.Other[0] {
+			l.Other[0] = v.Mag
+		}
+		l.Other[1] = max(l.Other[1], v.Mag)
+	}
+	if d.opt.Extras {
+		l.Extra = append(appendKey(l.Extra, key), text...)
 	}
 }
 

@@ -246,6 +246,7 @@ func LifecycleFields(interval int) (from, to string) {
 type Lifecycle struct {
 	Thread OptInt
 	Span   [7][2]uint64
-	Run    int32  // launch, index into Records.Runs
-	Extra  []byte // further keys as "key":value,…; nil unless asked for
+	Other  [2]uint64 // the first and the last of further times, in cycles, 0 = none; they are not drawn
+	Run    int32     // launch, index into Records.Runs
+	Extra  []byte    // further keys as "key":value,…; nil unless asked for
 }

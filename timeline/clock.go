@@ -38,7 +38,7 @@ func (c *Clock) Ns(cycles uint64) int64 {
 	if cycles == 0 {
 		return 0
 	}
-	if cycles < c.Base { // only where a saved anchor is the base
+	if cycles < c.Base { // only where an anchor is the base
 		return c.Offset - c.Span(c.Base-cycles)
 	}
 	return c.Offset + c.Span(cycles-c.Base)
@@ -145,12 +145,16 @@ func (c *Clock) Micros(cycles uint64) float64 {
 }
 
 // Origins are the host times in ns that the host's own records start at, and
-// that the picture starts at. Both are 0 without a host part and an alignment.
+// that the picture starts at. Both are 0 without a host part, an alignment and a
+// placement.
 func (t *Timeline) Origins() (source, picture uint64) {
 	if t.Host != nil {
 		source = t.Host.Origin
 	}
 	picture = source
+	if t.Placement != nil {
+		return t.Rec.HostOrigin(), t.Placement.Origin
+	}
 	if t.Placed && picture == 0 {
 		picture = t.Rec.Meta.Alignment.HostMin
 	}
@@ -158,10 +162,17 @@ func (t *Timeline) Origins() (source, picture uint64) {
 }
 
 // setClock chooses the axis: host time where the capture has its own mapping,
-// otherwise device time behind the host part (spec/records.md §4.7, §4.9).
+// otherwise device time behind the host part (spec/records.md §4.7, §4.9). An axis
+// that was given counts more (spec/l3.md §10.8).
 func (t *Timeline) setClock(base uint64) {
 	a, hz := t.Rec.Meta.Alignment, t.Rec.Meta.ClockHz
-	switch {
+	switch p := t.Placement; {
+	case p != nil:
+		t.Placed = true
+		if t.Host != nil {
+			t.Host.Origin = p.Origin
+		}
+		t.Clock = NewClock(p.Cycles, hz, p.Ns)
 	case a != nil && a.Bounded:
 		t.Placed = true
 		t.shareOrigin()

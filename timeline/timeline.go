@@ -10,8 +10,10 @@ type Timeline struct {
 	Rec   *capture.Records
 	Clock Clock
 	Host  *Host // nil unless the host orchestrated the run
-	// Placed: the saved clock alignment puts the device on the host's axis.
+	// Placed: a saved clock alignment, or Placement, puts the device on the host's axis.
 	Placed bool
+	// Placement is the axis that the capture was given; nil if it has its own.
+	Placement *Placement
 
 	Cores []Core // the cores that have rows, by ascending id
 	Rows  Rows
@@ -116,8 +118,23 @@ func New(rec *capture.Records, graph *taskgraph.Graph) (*Timeline, error) {
 // Join does the part of New that needs no graph, so that it can be done while
 // the graph is still being read. Attach must follow. The kernel and scheduler
 // columns of rec are consumed: their memory is handed on to the rows.
-func Join(rec *capture.Records) (*Timeline, error) {
-	t := &Timeline{Rec: rec}
+func Join(rec *capture.Records) (*Timeline, error) { return JoinPlaced(rec, nil) }
+
+// Placement puts a capture on an axis of the host's time that it shares with
+// others: the device time Cycles at Ns, the host's own times by Origin.
+type Placement struct {
+	Cycles uint64
+	Ns     int64  // from the axis's zero
+	Origin uint64 // host time of the axis's zero, in ns
+}
+
+// JoinPlaced is Join on an axis that was found elsewhere; nil is that of the capture
+// itself. A saved alignment does not count beside it.
+func JoinPlaced(rec *capture.Records, p *Placement) (*Timeline, error) {
+	t := &Timeline{Rec: rec, Placement: p}
+	if p != nil {
+		rec.Meta.Alignment = nil
+	}
 	base, last := extent(rec)
 	if rec.HostMode() || len(rec.Uploads) > 0 {
 		h, err := newHost(rec)
@@ -127,7 +144,7 @@ func Join(rec *capture.Records) (*Timeline, error) {
 		t.Host = h
 	}
 	t.setClock(base)
-	if t.Placed && last > 0 && t.Clock.before(base) {
+	if t.Placed && p == nil && last > 0 && t.Clock.before(base) {
 		t.unplace(base)
 	}
 	if last > 0 {

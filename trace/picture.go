@@ -82,6 +82,7 @@ type Flow struct {
 	// Counted: InputTasks and OutputTasks say how many blocks the two ends stand for.
 	Counted                 bool
 	InputTasks, OutputTasks int64
+	Args                    []Arg // of both ends
 }
 
 // Point is one end of a flow: a place on a lane, and the number of the slice it is bound to.
@@ -123,6 +124,7 @@ const (
 	Triple
 	Null
 	Number // an integer of any size
+	JSON   // Text is a value as JSON text
 )
 
 // Field is one entry of a picture's metadata, or of the file.

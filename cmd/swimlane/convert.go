@@ -22,6 +22,15 @@ that holds only one of these, in it or in its swimlane-<k>/. Graph and names are
 then looked for one directory above the records too, and the output is called
 merged_swimlane_e<epoch>.json, as several runs lie in one directory.
 
+CAPTURE may also be a directory of several ranks, rank0/d0/ and so on, with the
+host.<pid>.log of the run. The captures that belong together are merged into
+l3_swimlane.json: those in dN of every rank (--dispatch), or those of a group
+(--dispatch-id); a directory that holds only one such set needs neither. Each
+rank is placed in the window that the host's log has for it. How far it may be
+off is its slack; gaps between ranks that are smaller are undecided. A capture
+whose sidecar does not say which run it is of goes where it fits best, or where
+--rank-pid puts it. Graph and names are those beside the records of each rank.
+
 The picture shows, one process each:
   Orchestrator       one bar per task submission, uploads of a host orchestrator
   Scheduler          what every scheduler thread did, and the shared ready queues
@@ -46,7 +55,8 @@ func newConvert(e *console.Env) *cobra.Command {
   swimlane convert outputs/TestPA_basic_20260416_151301
   swimlane convert chip_swimlane_records.json -o trace.json --overhead --idle
   swimlane convert records.json -k kernel_config.py --deps-json ../other/deps.json
-  swimlane convert chip_swimlane_records.json -o trace.json.gz --quiet`,
+  swimlane convert chip_swimlane_records.json -o trace.json.gz --quiet
+  swimlane convert outputs/TestL3Vectors_2x2_20260416_151301 --dispatch d0 --rank 0,3-5`,
 	}
 	o.Flags(cmd)
 	cmd.RunE = console.RunE(func(cmd *cobra.Command, args []string) error {

@@ -14,11 +14,15 @@ import (
 )
 
 // Run does what `swimlane convert CAPTURE` does with the options, and prints on e
-// what that prints. arg is a records file, a directory that holds one, "" for
+// what that prints. arg is a records file, a directory that holds one, or the
+// captures of several ranks, "" for
 // the newest capture below outputs/, or console.Standard.
 func Run(ctx context.Context, e *console.Env, o *Options, arg string) error {
 	if err := o.check(arg); err != nil {
 		return err
+	}
+	if o.ofRanks(arg) {
+		return o.mergeRanks(ctx, e, arg)
 	}
 	in := o.Input
 	in.mayLackDeps = o.Alias // that is a warning (spec/converter.md §8.3)
@@ -89,11 +93,7 @@ func Run(ctx context.Context, e *console.Env, o *Options, arg string) error {
 	p.Done()
 	c.warnings = append(c.warnings, pic.Report.Warnings...)
 	o.part.warnEmpty(c, pic.Trace(), left, counts.Slices)
-	if o.Overhead && !c.edges {
-		c.warn("overhead-without-deps", 1, "--overhead needs deps.json for task readiness; no deps found, Overhead Analysis track skipped.")
-	} else if o.Overhead && pic.Report.OverheadPoints == 0 {
-		c.warn("overhead-without-times", 1, "--overhead needs a graph with edges and the dispatch time of every task row; there are no such, Overhead Analysis track skipped.")
-	}
+	c.warnOverhead(o, pic)
 	c.printWarnings(e.Stderr)
 	s := &summary{o, c, pic, left, out.Name(), counts, out.Written()}
 	v.written(s)

@@ -33,7 +33,8 @@ type Capture struct {
 	Runtime  string           // that the graph names, "" if it names none
 
 	in       Input
-	auto     bool // found, not named
+	axis     func(*capture.Records) (*timeline.Placement, error) // nil: the capture's own
+	auto     bool                                                // found, not named
 	hasDeps  bool
 	edges    bool // the graph's edges are usable
 	foreign  bool // there is a graph, of another runtime
@@ -103,16 +104,22 @@ func (c *Capture) load(stdin io.Reader, p *console.Progress) error {
 	var depsErr error
 	var both errgroup.Group
 	both.Go(func() error {
-		rec, err := c.readRecords(stdin, capture.Options{
-			StreamsByAppearance: c.in.streamOrder != nil && c.in.streamOrder.Value == "appearance", Extras: c.in.Extras, Progress: p.Part(),
-		})
+		opt := c.in.reading()
+		opt.Progress = p.Part()
+		rec, err := c.readRecords(stdin, opt)
 		if err == nil {
 			if c.in.KeepRecords {
 				own := *rec // joining takes columns away
 				c.Original = &own
 			}
+			var place *timeline.Placement
+			if c.axis != nil {
+				if place, err = c.axis(rec); err != nil {
+					return err
+				}
+			}
 			// The graph is the larger file as a rule: join while it is still being read.
-			c.Timeline, err = timeline.Join(rec)
+			c.Timeline, err = timeline.JoinPlaced(rec, place)
 		}
 		return err
 	})

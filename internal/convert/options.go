@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"swimlane/capture"
 	"swimlane/internal/console"
+	"swimlane/internal/ranks"
 )
 
 // Input says which files a command reads, and what it wants of them. All
@@ -29,6 +31,11 @@ type Input struct {
 func (o *Input) Flags(cmd *cobra.Command) {
 	o.flags(cmd)
 	o.streamOrder = console.Choose(cmd, "stream-order", "place scheduler streams by their scheduler id, or by appearance in the file", "id", "appearance")
+}
+
+// reading is how records are read.
+func (o *Input) reading() capture.Options {
+	return capture.Options{StreamsByAppearance: o.streamOrder != nil && o.streamOrder.Value == "appearance", Extras: o.Extras}
 }
 
 // flags adds those that the ecosystem's tool has too.
@@ -69,6 +76,12 @@ type Options struct {
 type rankOptions struct {
 	dispatch, dispatchID string
 	hostLog, rankPID     []string
+	only                 string // ranks that are drawn, "": all
+}
+
+// given reports whether there is any.
+func (o *rankOptions) given() bool {
+	return o.dispatch != "" || o.dispatchID != "" || len(o.hostLog) > 0 || len(o.rankPID) > 0 || o.only != ""
 }
 
 // Flags adds the options, and the argument CAPTURE. With Alias they are those of
@@ -83,15 +96,21 @@ func (o *Options) Flags(cmd *cobra.Command) {
 		f.BoolVarP(&o.Quiet, "quiet", "q", false, "print only warnings and errors")
 		f.BoolVar(&o.Idle, "idle", false, "draw the gaps between the work of a scheduler thread as idle bars")
 	}
-	f.VarP(console.File(&o.Output), "output", "o", "output FILE, - for standard output (default: merged_swimlane.json beside the input)")
+	f.VarP(console.File(&o.Output), "output", "o", "output FILE, - for standard output (default: merged_swimlane.json beside the input, of several ranks l3_swimlane.json)")
 	f.BoolVar(&o.Overhead, "overhead", false, "add counter tracks: idle cores, ready tasks, and where both exist (needs deps.json)")
-	f.StringVar(&o.ranks.dispatch, "dispatch", "", "directory of several ranks: capture `dN` of every rank")
-	f.StringVar(&o.ranks.dispatchID, "dispatch-id", "", "directory of several ranks: parent dispatch `RUN:TASK`")
-	f.StringArrayVar(&o.ranks.hostLog, "host-log", nil, "directory of several ranks: host log `FILE`")
-	f.StringArrayVar(&o.ranks.rankPID, "rank-pid", nil, "directory of several ranks: process of a rank")
-	for _, name := range []string{"dispatch", "dispatch-id", "host-log", "rank-pid"} {
-		f.MarkHidden(name)
+	f.StringVar(&o.ranks.dispatch, "dispatch", "", "several ranks: merge the captures in dN of every rank")
+	f.StringVar(&o.ranks.dispatchID, "dispatch-id", "", "several ranks: merge the captures of one group, whatever their dN")
+	f.StringArrayVar(&o.ranks.hostLog, "host-log", nil, "several ranks: read this host log and not host.*.log of the directory; may be repeated")
+	f.StringArrayVar(&o.ranks.rankPID, "rank-pid", nil, "several ranks: the process of a rank's capture, and which of its runs; may be repeated")
+	words := map[string]string{"dispatch": "dN", "dispatch-id": "RUN:SLOT", "host-log": "FILE", "rank-pid": "RANK=PID[:INV]"}
+	if !o.Alias {
+		f.StringVar(&o.ranks.only, "rank", "", "several ranks: draw only these, as 0,3-5, where they are in the whole picture")
+		words["rank"] = "RANKS"
 	}
+	for name, word := range words {
+		console.Word(cmd, name, word)
+	}
+	cmd.MarkFlagFilename("host-log", "log")
 	cmd.MarkFlagFilename("output", "json", "gz")
 }
 
@@ -103,11 +122,20 @@ func (o *Options) check(arg string) error {
 	if o.Quiet && o.Verbose {
 		return console.Usagef("--quiet and --verbose are both there: expected one of them")
 	}
-	if o.ranks.dispatch == "" && o.ranks.dispatchID == "" {
+	if st, err := os.Stat(arg); !o.ranks.given() || arg != "" && err == nil && st.IsDir() {
 		return nil
 	}
-	if st, err := os.Stat(arg); arg != "" && err == nil && st.IsDir() {
-		return nil
+	if o.ranks.dispatch == "" && o.ranks.dispatchID == "" {
+		if o.Alias { // whose tool says nothing of them
+			return nil
+		}
+		return errors.New("--host-log, --rank-pid and --rank are only valid when input is a directory of several ranks")
 	}
 	return errors.New("--dispatch and --dispatch-id are only valid when input is a dfx_outputs directory")
+}
+
+// ofRanks reports whether the input is a directory of several ranks, or is said to be one.
+func (o *Options) ofRanks(arg string) bool {
+	st, err := os.Stat(arg)
+	return arg != "" && arg != console.Standard && err == nil && st.IsDir() && (o.ranks.given() || ranks.IsTree(arg))
 }

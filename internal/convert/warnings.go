@@ -10,6 +10,7 @@ import (
 	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
 	"swimlane/internal/console"
+	"swimlane/internal/draw"
 )
 
 func (c *Capture) warn(code string, n int64, format string, args ...any) {
@@ -152,6 +153,15 @@ func (c *Capture) kernelsRun() (ran, all int) {
 		}
 	}
 	return ran, all
+}
+
+// warnOverhead says why the counters that were asked for are not there.
+func (c *Capture) warnOverhead(o *Options, pic *draw.Picture) {
+	if o.Overhead && !c.edges {
+		c.warn("overhead-without-deps", 1, "--overhead needs deps.json for task readiness; no deps found, Overhead Analysis track skipped.")
+	} else if o.Overhead && pic.Report.OverheadPoints == 0 {
+		c.warn("overhead-without-times", 1, "--overhead needs a graph with edges and the dispatch time of every task row; there are no such, Overhead Analysis track skipped.")
+	}
 }
 
 // graphTasks are the tasks that a scheduler expanded.

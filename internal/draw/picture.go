@@ -67,6 +67,8 @@ type Violation struct {
 type Picture struct {
 	trace.Picture
 	Report Report
+	// SliceIDs and FlowIDs are how many numbers slices and arrows have: those below.
+	SliceIDs, FlowIDs int64
 }
 
 // Trace is what writers take.
@@ -126,6 +128,7 @@ func New(t *timeline.Timeline, opt Options) (*Picture, error) {
 	}
 	d.metadata()
 	d.report()
+	d.pic.SliceIDs, d.pic.FlowIDs = d.markID(int32(len(d.marks.list))), d.flowID
 	return d.pic, nil
 }
 

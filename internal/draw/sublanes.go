@@ -52,6 +52,18 @@ func (p placer) place(bars []interval, set func(item int32, sub uint16)) (lanes 
 	return p.placeSorted(bars, set)
 }
 
+// Stack places bars [start, end] of one lane, in ns, on sub-lanes, so that on each of
+// them they nest or do not touch: the sub-lane of every bar, and how many there are.
+func Stack(bars [][2]int64) (subs []uint16, lanes int, err error) {
+	subs = make([]uint16, len(bars))
+	all := make([]interval, len(bars))
+	for i, b := range bars {
+		all[i] = interval{int32(i), b[0], b[1]}
+	}
+	lanes, err = placer{}.place(all, func(i int32, sub uint16) { subs[i] = sub })
+	return subs, lanes, err
+}
+
 // nestDepth bounds the sub-lanes that are tried for nesting; beyond, a bar takes a free one.
 const nestDepth = 32
 

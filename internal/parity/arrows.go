@@ -47,7 +47,7 @@ func (c *comparison) arrowItems(s *side) []*arrowItem {
 			slices.Sort(ends)
 		}
 		it.key = strings.Join(append(ends, a.name, a.start.cat, a.finish.cat,
-			a.start.bp, a.finish.bp, a.start.in, a.start.out, a.finish.in, a.finish.out), "\x00")
+			a.start.bp, a.finish.bp, a.start.in, a.start.out, a.finish.in, a.finish.out, a.start.args, a.finish.args), "\x00")
 		out = append(out, it)
 	}
 	return out

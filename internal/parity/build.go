@@ -13,8 +13,8 @@ var fieldsOf = map[string]string{
 	"M": "name cat ph pid args | tid",
 	"X": "name cat ph pid tid ts dur args | cname id",
 	"C": "name cat ph pid ts args | tid",
-	"s": "name cat ph pid tid ts id | bind_id input_task_count output_task_count",
-	"f": "name cat ph pid tid ts id bp | bind_id input_task_count output_task_count",
+	"s": "name cat ph pid tid ts id | bind_id input_task_count output_task_count args",
+	"f": "name cat ph pid tid ts id bp | bind_id input_task_count output_task_count args",
 }
 
 // builder collects events into a trace.
@@ -205,7 +205,7 @@ func (b *builder) addHalf(n int, e *event) {
 	h := &half{
 		lane: laneID{int64(*e.PID), int64(*e.TID)}, ts: e.TS.float(),
 		name: *e.Name, cat: *e.Cat, bp: value(e.BP),
-		in: string(value(e.In)), out: string(value(e.Out)),
+		in: string(value(e.In)), out: string(value(e.Out)), args: canonical(e.Args),
 	}
 	if e.BindID != nil {
 		b.binds = append(b.binds, bindRef{h, string(*e.BindID)})

@@ -71,6 +71,7 @@ type half struct {
 	name    string
 	cat, bp string
 	in, out string // task counts, canonical, "" without
+	args    string // canonical
 	bind    *slice
 }
 

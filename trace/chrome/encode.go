@@ -136,6 +136,10 @@ func flowTail(b []byte, f *trace.Flow, bind int64) []byte {
 		b = append(b, `,"bind_id":`...)
 		b = appendInt(b, bind)
 	}
+	if len(f.Args) > 0 {
+		b = append(b, `,"args":{`...)
+		b = append(appendArgs(b, f.Args, false), '}')
+	}
 	return b
 }
 
@@ -194,6 +198,8 @@ func appendArgs(b []byte, args []trace.Arg, foreign bool) []byte {
 			b = append(b, a.Text...)
 		case trace.Null:
 			b = append(b, "null"...)
+		case trace.JSON:
+			b = append(b, a.Text...)
 		}
 	}
 	return b

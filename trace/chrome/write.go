@@ -35,18 +35,65 @@ const itemsPerJob = 2048
 
 // Write writes p to w. It stops early when ctx is cancelled.
 func Write(ctx context.Context, w io.Writer, p *trace.Picture, opt Options) (Counts, error) {
-	out := &counter{w: w}
-	head, named := header(p)
-	if _, err := out.Write(head); err != nil {
-		return Counts{}, err
-	}
-	out.first = !named // every event begins with the comma behind the one before
-	counts, err := body(ctx, out, p, opt)
+	out := NewWriter(w)
+	err := out.Picture(ctx, p, opt)
 	if err == nil {
-		err = footer(out, p)
+		err = out.Close(p.Metadata, p.Document)
 	}
-	counts.Bytes = out.n
-	return counts, err
+	return out.Counts(), err
+}
+
+// Writer writes several pictures into one document, one after another: whoever has
+// many need not hold them all. Numbers of slices and arrows must not repeat; nor
+// must those of lanes, or they are one.
+type Writer struct {
+	out    counter
+	counts Counts
+	opened bool
+}
+
+// NewWriter begins a document. Call Close at its end.
+func NewWriter(w io.Writer) *Writer { return &Writer{out: counter{w: w}} }
+
+// Counts says what was written so far.
+func (d *Writer) Counts() Counts {
+	d.counts.Bytes = d.out.n
+	return d.counts
+}
+
+// Picture adds a picture, without its metadata and fields of the file. It stops early when ctx is cancelled.
+func (d *Writer) Picture(ctx context.Context, p *trace.Picture, opt Options) error {
+	if err := d.open(); err != nil {
+		return err
+	}
+	if _, err := d.out.Write(header(p)); err != nil {
+		return err
+	}
+	counts, err := body(ctx, &d.out, p, opt)
+	d.counts.Slices += counts.Slices
+	d.counts.Flows += counts.Flows
+	d.counts.Counters += counts.Counters
+	return err
+}
+
+// open writes what precedes the events. Every event begins with the comma behind
+// the one before.
+func (d *Writer) open() error {
+	if d.opened {
+		return nil
+	}
+	_, err := d.out.Write([]byte(`{"traceEvents":[`))
+	d.opened, d.out.first = true, true
+	return err
+}
+
+// Close ends the document, with what describes it as a whole and further fields of
+// the file; nil if there is nothing to say.
+func (d *Writer) Close(metadata, document []trace.Field) error {
+	if err := d.open(); err != nil {
+		return err
+	}
+	return footer(&d.out, metadata, document)
 }
 
 type counter struct {
@@ -65,17 +112,11 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// header opens the document and names processes and lanes. It reports whether it
-// wrote any event.
-func header(p *trace.Picture) (text []byte, any bool) {
-	b := []byte(`{"traceEvents":[`)
-	first := true
+// header names processes and lanes.
+func header(p *trace.Picture) []byte {
+	var b []byte
 	meta := func(name string, pid uint32, tid int64, arg string) {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(b, "\n{\"args\":{"...)
+		b = append(b, ",\n{\"args\":{"...)
 		b = append(b, arg...)
 		b = append(b, `},"cat":"__metadata","name":"`...)
 		b = append(b, name...)
@@ -105,13 +146,13 @@ func header(p *trace.Picture) (text []byte, any bool) {
 			meta("thread_sort_index", pid, int64(l.TID), sorted(l.Sort))
 		}
 	}
-	return b, !first
+	return b
 }
 
 // footer writes what stands behind the events, and ends the document.
-func footer(w io.Writer, p *trace.Picture) error {
+func footer(w io.Writer, metadata, document []trace.Field) error {
 	b := []byte("\n]")
-	for _, f := range p.Document {
+	for _, f := range document {
 		b = append(b, ",\n"...)
 		b = append(jsonscan.AppendString(b, f.Key), ':')
 		if f.List == nil {
@@ -135,9 +176,9 @@ func footer(w io.Writer, p *trace.Picture) error {
 		}
 		b = append(b, "\n]"...)
 	}
-	if p.Metadata != nil {
+	if metadata != nil {
 		b = append(b, ",\n\"metadata\":{"...)
-		for i, f := range p.Metadata {
+		for i, f := range metadata {
 			if i > 0 {
 				b = append(b, ',')
 			}

@@ -1,0 +1,233 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"swimlane/capture"
+	"swimlane/internal/console"
+	"swimlane/internal/draw"
+	"swimlane/internal/ranks"
+	"swimlane/timeline"
+	"swimlane/trace"
+	"swimlane/trace/chrome"
+)
+
+// mergedName is the output of a merge that was given none.
+const mergedName = "l3_swimlane.json"
+
+// merge is a merge of ranks under way.
+type merge struct {
+	*ranks.Plan
+	o        *Options
+	e        *console.Env
+	root     string
+	progress *console.Progress
+	doc      *chrome.Writer
+}
+
+// mergeRanks draws the captures of several ranks as one picture (spec/l3.md).
+func (o *Options) mergeRanks(ctx context.Context, e *console.Env, root string) error {
+	if o.FuncNames != "" || o.KernelConfig != "" || o.DepsJSON != "" {
+		return errors.New("directory input auto-loads per-Rank name/dependency files; global overrides are not allowed")
+	}
+	if s := o.part.selection(); !s.Empty() || len(o.part.tasks) > 0 || len(o.part.fns) > 0 {
+		return console.Usagef("%s is a directory of several ranks, of which --rank chooses: parts of one are drawn from its records file", root)
+	}
+	m := &merge{o: o, e: e, root: root, progress: console.NewProgress(e.Stderr)}
+	defer m.progress.Done()
+	if err := m.plan(); err != nil {
+		return err
+	}
+	place := o.Output
+	if place == "" {
+		place = filepath.Join(root, mergedName)
+	}
+	if place != console.Standard {
+		if err := os.MkdirAll(filepath.Dir(place), 0o777); err != nil {
+			return err
+		}
+	}
+	out, err := e.Create(place, m.inputs())
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	var words io.Writer = e.Stdout
+	if out.ToStdout() {
+		words = e.Stderr
+	}
+	m.pairings(newVerbose(words, o.Verbose))
+	m.doc = chrome.NewWriter(out)
+	if err := out.Close(m.write(ctx)); err != nil {
+		return err
+	}
+	m.progress.Done()
+	if o.Quiet {
+		return nil
+	}
+	return m.print(words, out.Name())
+}
+
+// plan finds, pairs and places the captures.
+func (m *merge) plan() error {
+	choice, err := ranks.Choose(m.root, m.o.ranks.dispatch, m.o.ranks.dispatchID)
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, c := range choice.Captures {
+		files = append(files, c.Records)
+	}
+	m.progress.Stage("placing", sizeOf(files...))
+	m.Plan, err = choice.Plan(ranks.Options{HostLogs: m.o.ranks.hostLog, Pins: m.o.ranks.rankPID}, func(path string) (*capture.Records, error) {
+		opt := m.o.reading()
+		opt.Progress = m.progress.Part()
+		rec, err := capture.Read(path, opt)
+		if text, ok := console.PathText(err); ok {
+			return nil, fmt.Errorf("cannot read %s: %s", path, text)
+		}
+		return rec, err
+	})
+	if err != nil {
+		return err
+	}
+	if m.o.ranks.only != "" {
+		if err := m.Only(m.o.ranks.only); err != nil {
+			return err
+		}
+	}
+	m.progress.Done()
+	if choice.Found {
+		option := "--dispatch " + choice.Dispatch
+		if choice.Dispatch == "" {
+			option = "--dispatch-id " + choice.DispatchID
+		}
+		fmt.Fprintf(m.e.Stderr, "Note: merging %s, which is all that %s holds\n", option, m.root)
+	}
+	for _, text := range m.Warnings {
+		fmt.Fprintln(m.e.Stderr, "Warning: "+text)
+	}
+	return nil
+}
+
+// inputs are the files that no output may overwrite.
+func (m *merge) inputs() []string {
+	out := append([]string(nil), m.Logs...)
+	for _, c := range m.Captures {
+		out = append(out, c.Records, capture.Beside(c.Records, capture.DepsFileName), filepath.Join(filepath.Dir(c.Records), ranks.IdentityFile))
+	}
+	return out
+}
+
+// write writes the picture, one rank after another (spec/l3.md §10.3).
+func (m *merge) write(ctx context.Context) error {
+	pic, err := m.Dispatchers()
+	if err != nil {
+		return err
+	}
+	if err := m.doc.Picture(ctx, pic, chrome.Options{}); err != nil {
+		return err
+	}
+	for _, r := range m.Members {
+		if err := m.writeRank(ctx, r); err != nil {
+			return err
+		}
+	}
+	return m.doc.Close(m.Metadata(), nil)
+}
+
+// writeRank reads a rank's capture again, draws it on the common axis and forgets it.
+func (m *merge) writeRank(ctx context.Context, r *ranks.Member) error {
+	c, err := Find(r.Records, &m.o.Input)
+	if err != nil {
+		return err
+	}
+	c.axis = func(rec *capture.Records) (*timeline.Placement, error) { return m.Axis(r, rec) }
+	if err := c.load(nil, m.progress); err != nil {
+		return err
+	}
+	pic, err := draw.New(c.Timeline, draw.Options{Names: c.Names.Map, Overhead: m.o.Overhead, Idle: m.o.Idle})
+	if err != nil {
+		return err
+	}
+	c.warnings = append(c.warnings, pic.Report.Warnings...)
+	c.warnOverhead(m.o, pic)
+	m.progress.Done()
+	for _, w := range c.warnings {
+		text := w.Text
+		if w.Code != "names" { // which name the file themselves
+			text = fmt.Sprintf("rank%d: %s", r.Rank, text)
+		}
+		fmt.Fprintln(m.e.Stderr, "Warning: "+text)
+	}
+	views, err := m.Views(r, pic)
+	if err != nil {
+		return err
+	}
+	host, err := m.Host(r)
+	if err != nil {
+		return err
+	}
+	for _, p := range []*trace.Picture{views, host} {
+		opt := chrome.Options{}
+		m.progress.Stage(fmt.Sprintf("writing rank %d", r.Rank), pic.Items())
+		if report := m.progress.Part(); report != nil {
+			opt.Progress = func(done, _ int64) { report(done) }
+		}
+		if err := m.doc.Picture(ctx, p, opt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairings says which run each capture was found to be of.
+func (m *merge) pairings(v *verbose) {
+	for _, r := range m.Members {
+		v.say("rank%d: %s is of pid %d inv %d (%s), placed within %.1f us, residual %.1f us", r.Rank, r.Records,
+			r.Pair.Window.PID, r.Pair.Window.Inv, r.Pair.Source, float64(r.Placement.Slack())/1000, float64(r.Placement.Residual())/1000)
+	}
+}
+
+// print says what was merged (spec/l3.md §10.11).
+func (m *merge) print(w io.Writer, output string) error {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	var names []string
+	var slacks []int64
+	for _, r := range m.Members {
+		names = append(names, fmt.Sprintf("rank%d", r.Rank))
+		slacks = append(slacks, r.Placement.Slack())
+	}
+	line("\n✓ Multi-Rank conversion complete")
+	line("  Input:  %s", m.root)
+	line("  Ranks:  %s", strings.Join(names, ", "))
+	line("  Bound:  %s", bound(slacks))
+	line("  Output: %s", output)
+	line("\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s", output)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// bound says how well the places of the ranks are known.
+func bound(slacks []int64) string {
+	least, most := slacks[0], slacks[0]
+	for _, s := range slacks {
+		least, most = min(least, s), max(most, s)
+	}
+	width := fmt.Sprintf("%.1f", float64(least)/1000)
+	if most != least {
+		width += fmt.Sprintf("–%.1f", float64(most)/1000)
+	}
+	text := fmt.Sprintf("each Rank placed within %s us of its chip.run.runner_run window", width)
+	if ns, ok := ranks.Uncertainty(slacks); ok {
+		text += fmt.Sprintf("; a cross-Rank gap under %.1f us is undecided", float64(ns)/1000)
+	}
+	return text
+}

@@ -1,0 +1,76 @@
+package ranks
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"swimlane/internal/hostlog"
+)
+
+// findLogs lists the logs that are read: those that were named, or else those of
+// the tree (spec/l3.md §6.1).
+func findLogs(root string, named []string) ([]string, error) {
+	if len(named) > 0 {
+		var missing []string
+		for _, path := range named {
+			if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+				missing = append(missing, path)
+			}
+		}
+		if len(missing) > 0 {
+			return nil, errors.New("--host-log names a file that does not exist: " + strings.Join(missing, ", "))
+		}
+		return named, nil
+	}
+	logs, err := hostlog.Discover(root)
+	if err != nil {
+		return nil, err
+	}
+	if len(logs) == 0 {
+		return nil, fmt.Errorf("no host.*.log under %s: cross-Rank placement reads each Rank's device work out of the chip.run.runner_run window that contains it. "+
+			"Pass --host-log, or re-run with a Host log threshold of TIMING or finer.", root)
+	}
+	return logs, nil
+}
+
+// Pin says which process, and perhaps which run of it, a rank's capture is of.
+type Pin struct {
+	PID    int
+	Inv    uint64
+	HasInv bool
+}
+
+// parsePins reads RANK=PID[:INV]; the last one for a rank wins (spec/l3.md §6.2).
+func parsePins(items []string) (map[int]Pin, error) {
+	out := map[int]Pin{}
+	for _, item := range items {
+		rank, rest, ok := strings.Cut(item, "=")
+		pid, inv, _ := strings.Cut(rest, ":")
+		r, okRank := decimal(rank)
+		p, okPID := decimal(pid)
+		if !ok || !okRank || !okPID || r > maxRank || p > 1<<62 {
+			return nil, fmt.Errorf("--rank-pid must be RANK=PID or RANK=PID:INV (for example, 0=4242), not '%s'", item)
+		}
+		pin := Pin{PID: int(p)}
+		if strings.TrimSpace(inv) != "" {
+			if pin.Inv, pin.HasInv = decimal(inv); !pin.HasInv {
+				return nil, fmt.Errorf("--rank-pid invocation must be a number, as RANK=PID:INV, not '%s'", item)
+			}
+		}
+		out[int(r)] = pin
+	}
+	return out, nil
+}
+
+// decimal reads digits, with blanks around them.
+func decimal(text string) (uint64, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	return n, err == nil
+}

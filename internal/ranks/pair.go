@@ -1,0 +1,307 @@
+package ranks
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// Subject is a capture that a window is wanted for.
+type Subject struct {
+	Rank     int
+	Extent   Extent
+	HostPID  int64     // 0 if it is not stated
+	Dispatch *Dispatch // nil if there is no sidecar
+}
+
+// How a window was found.
+const (
+	byPin     = "pinned"
+	bySidecar = "capture_sidecar"
+	byFit     = "device_window_fit"
+)
+
+// Pair is what was found for a capture.
+type Pair struct {
+	Window *Window
+	Source string
+	Keys   []string // of the sidecar that settled it
+	Excess float64  // ns of the window that the capture does not fill; only by fit
+	Margin float64  // ns by which the next best assignment is worse, +Inf if there is none
+	Lost   bool     // the sidecar names a run that is not in the log
+}
+
+// pairing is the state of Match.
+type pairing struct {
+	windows  []Window
+	subjects []Subject
+	out      []Pair
+	taken    []bool  // windows that are pinned or settled
+	wanted   [][]int // windows of the capture's sidecar, nil if all are possible
+}
+
+// maxAssignments is how many ways of matching are scored.
+const maxAssignments = 200000
+
+// Match finds the window of each capture, by ascending rank (spec/l3.md §8).
+func Match(windows []Window, subjects []Subject, pins map[int]Pin) ([]Pair, error) {
+	if len(windows) < len(subjects) {
+		return nil, fmt.Errorf("%d captures but only %d Host invocations to place them in", len(subjects), len(windows))
+	}
+	p := &pairing{windows: windows, subjects: subjects, out: make([]Pair, len(subjects)),
+		taken: make([]bool, len(windows)), wanted: make([][]int, len(subjects))}
+	for _, step := range []func() error{
+		func() error { return p.pin(pins) }, p.narrow, p.fit,
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return p.out, nil
+}
+
+// pin gives captures the windows that the user named (spec/l3.md §8.1).
+func (p *pairing) pin(pins map[int]Pin) error {
+	at := map[int]int{}
+	for i := range p.subjects {
+		at[p.subjects[i].Rank] = i
+	}
+	var strangers []int
+	for _, rank := range slices.Sorted(maps.Keys(pins)) {
+		if _, ok := at[rank]; !ok {
+			strangers = append(strangers, rank)
+		}
+	}
+	if len(strangers) > 0 {
+		return fmt.Errorf("pinned pairing names a capture that is not being merged: %s", list(strangers))
+	}
+	for _, rank := range slices.Sorted(maps.Keys(pins)) {
+		w, err := p.pinned(rank, pins[rank])
+		if err != nil {
+			return err
+		}
+		if p.taken[w] {
+			return errors.New("pinned pairing sends two captures to one Host invocation")
+		}
+		p.take(at[rank], w, byPin)
+	}
+	return nil
+}
+
+func (p *pairing) pinned(rank int, pin Pin) (int, error) {
+	var of []int
+	var invs []string
+	for i := range p.windows {
+		if p.windows[i].PID != pin.PID {
+			continue
+		}
+		if pin.HasInv && p.windows[i].Inv == pin.Inv {
+			return i, nil
+		}
+		of = append(of, i)
+		invs = append(invs, fmt.Sprint(p.windows[i].Inv))
+	}
+	switch {
+	case pin.HasInv:
+		return 0, fmt.Errorf("pinned pairing %d=%d:%d names an invocation with no placeable chip.run.runner_run window in the Host logs", rank, pin.PID, pin.Inv)
+	case len(of) == 1:
+		return of[0], nil
+	case len(of) == 0:
+		invs = []string{"none"}
+	}
+	return 0, fmt.Errorf("pinned pairing %d=%d names a pid with %d placeable invocations (inv %s); name the invocation too, as %d=%d:INV",
+		rank, pin.PID, len(of), strings.Join(invs, ", "), rank, pin.PID)
+}
+
+func (p *pairing) take(subject, window int, source string) {
+	p.taken[window] = true
+	p.out[subject] = Pair{Window: &p.windows[window], Source: source, Margin: math.Inf(1)}
+}
+
+// narrow keeps for each capture the windows that its sidecar names, and settles
+// those that are left with one (spec/l3.md §8.2).
+func (p *pairing) narrow() error {
+	of := map[int]int{} // captures that have only this window
+	for i := range p.subjects {
+		s := &p.subjects[i]
+		if p.out[i].Window != nil || s.HostPID == 0 && s.Dispatch == nil {
+			continue
+		}
+		all := p.candidates(s)
+		if p.out[i].Lost = len(all) == 0; p.out[i].Lost {
+			continue
+		}
+		free := slices.DeleteFunc(all, func(w int) bool { return p.taken[w] })
+		if len(free) == 0 {
+			return fmt.Errorf("capture %d's sidecar names a Host invocation that a pinned pairing already claims; the pin and the capture disagree about which invocation ran it", s.Rank)
+		}
+		if p.wanted[i] = free; len(free) == 1 {
+			of[free[0]]++
+		}
+	}
+	for i, free := range p.wanted {
+		if len(free) != 1 {
+			continue
+		}
+		if of[free[0]] > 1 {
+			p.wanted[i] = nil
+			continue
+		}
+		p.take(i, free[0], bySidecar)
+		p.out[i].Keys = p.subjects[i].keys()
+	}
+	return nil
+}
+
+// keys are what a sidecar says about the run.
+func (s *Subject) keys() (out []string) {
+	if s.HostPID != 0 {
+		out = append(out, "host_pid")
+	}
+	if s.Dispatch != nil {
+		out = append(out, "dispatch")
+	}
+	return out
+}
+
+func (p *pairing) candidates(s *Subject) (out []int) {
+	for i := range p.windows {
+		w := &p.windows[i]
+		if s.HostPID != 0 && int64(w.PID) != s.HostPID || s.Dispatch != nil && (w.Dispatch == nil || *w.Dispatch != *s.Dispatch) {
+			continue
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// misfit is how many ns of a window a capture does not fill, +Inf if it does not
+// fit at all (spec/l3.md §8.3).
+func misfit(w *Window, e *Extent) float64 {
+	sum, matched := 0.0, false
+	for _, name := range streams {
+		b := e.stream(name)
+		phase, ok := w.Phases[name]
+		if !ok || b.Last == 0 {
+			continue
+		}
+		matched = true
+		d := float64(phase.Dur) - e.length(b)
+		if d < 0 {
+			return math.Inf(1)
+		}
+		sum += d
+	}
+	if matched {
+		return sum
+	}
+	if d := float64(w.Wall) - e.length(e.All); d >= 0 {
+		return d
+	}
+	return math.Inf(1)
+}
+
+// fit assigns the rest as a whole, where the windows are filled best.
+func (p *pairing) fit() error {
+	var open []int // captures without a window
+	inUse := make([]bool, len(p.windows))
+	for i := range p.out {
+		if p.out[i].Window != nil {
+			continue
+		}
+		open = append(open, i)
+		for w := range p.windows {
+			inUse[w] = inUse[w] || !p.taken[w] && (p.wanted[i] == nil || slices.Contains(p.wanted[i], w))
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	var free []int
+	for w, in := range inUse {
+		if in {
+			free = append(free, w)
+		}
+	}
+	if ways := permutations(len(free), len(open)); ways.Cmp(big.NewInt(maxAssignments)) > 0 {
+		return fmt.Errorf("%d capture(s) carry no dispatch_identity.json and the Host logs hold %d candidate chip.run.runner_run windows, which is %d ways of matching them — too many to score. "+
+			"Re-run so the captures carry the sidecar, narrow the logs with --host-log, or pin the pairing with --rank-pid RANK=PID:INV.",
+			len(open), len(free), ways)
+	}
+	s := search{cost: make([][]float64, len(open)), used: make([]bool, len(free)), now: make([]int, len(open)), best: math.Inf(1), next: math.Inf(1)}
+	for k, i := range open {
+		s.cost[k] = make([]float64, len(free))
+		for n, w := range free {
+			s.cost[k][n] = math.Inf(1)
+			if p.wanted[i] == nil || slices.Contains(p.wanted[i], w) {
+				s.cost[k][n] = misfit(&p.windows[w], &p.subjects[i].Extent)
+			}
+		}
+	}
+	s.from(0, 0)
+	switch {
+	case math.IsInf(s.best, 1):
+		return errors.New("no way of matching these captures to the Host log's invocations puts every capture inside a window wide enough to hold it; " +
+			"the log and the captures are probably from different runs")
+	case s.next <= max(4*s.best, s.best):
+		return fmt.Errorf("the captures pair ambiguously with the Host log's invocations: the best match is off by %.1f us of window and the next by %.1f us, which is too close to tell apart. "+
+			"Ranks running the same shape leave nothing in the timing that names the other, so re-run so the captures carry dispatch_identity.json with its host_pid, "+
+			"or pin the pairing explicitly (--rank-pid RANK=PID:INV).", s.best/1000, s.next/1000)
+	}
+	for k, i := range open {
+		lost := p.out[i].Lost
+		p.take(i, free[s.chosen[k]], byFit)
+		p.out[i].Excess, p.out[i].Lost = s.cost[k][s.chosen[k]], lost
+	}
+	for i := range p.out {
+		p.out[i].Margin = s.next - s.best
+	}
+	return nil
+}
+
+// finite reports whether there is such a margin.
+func finite(margin float64) bool { return !math.IsInf(margin, 1) }
+
+// permutations is in how many ways k things can be given one of n places each.
+func permutations(n, k int) *big.Int {
+	if k > n {
+		return new(big.Int)
+	}
+	return new(big.Int).MulRange(int64(n-k+1), int64(n))
+}
+
+// search walks all assignments and keeps the costs of the two cheapest.
+type search struct {
+	cost       [][]float64 // of capture and window
+	used       []bool
+	now        []int
+	chosen     []int
+	best, next float64
+}
+
+func (s *search) from(k int, sum float64) {
+	if sum >= s.next { // costs are not negative
+		return
+	}
+	if k == len(s.cost) {
+		if sum < s.best {
+			s.best, s.next = sum, s.best
+			s.chosen = slices.Clone(s.now)
+		} else {
+			s.next = sum
+		}
+		return
+	}
+	for w, c := range s.cost[k] {
+		if s.used[w] || math.IsInf(c, 1) {
+			continue
+		}
+		s.used[w], s.now[k] = true, w
+		s.from(k+1, sum+c)
+		s.used[w] = false
+	}
+}
