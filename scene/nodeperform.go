@@ -2,12 +2,13 @@ package scene
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"swimlane/internal/console"
+	"swimlane/internal/convert"
 )
 
 // printNode says what the chips ran.
@@ -25,8 +26,10 @@ func (s Selected) printNode(w io.Writer, p *Performed) {
 		console.Thousands(int64(len(p.Dispatches))), times, console.Count(int64(len(ranks)), "chip"), console.Count(int64(len(runs)), "run"))
 }
 
-// convertRanks draws each capture of a node for itself.
+// convertRanks merges the captures that belong together, one picture for each set.
+// What cannot be merged is drawn for itself (spec/l3.md §4.5).
 func (s Selected) convertRanks(ctx context.Context, e *console.Env, o Options, p *Performed) {
+	var captures []*Dispatch
 	for i := range p.Dispatches {
 		d := &p.Dispatches[i]
 		if d.Dir == "" {
@@ -42,12 +45,27 @@ func (s Selected) convertRanks(ctx context.Context, e *console.Env, o Options, p
 			fmt.Fprintf(e.Stderr, "Warning: [%s] %s not produced; skipping conversion\n", s.FileLabel(), filepath.Join(d.Dir, "chip_swimlane_records.json"))
 			continue
 		}
+		captures = append(captures, d)
+	}
+	if len(captures) == 0 {
+		return
+	}
+	merged := convert.MergeAll(ctx, e, &convert.Options{Overhead: o.Overhead, Quiet: true}, p.Prefix)
+	p.Traces = merged.Outputs
+	for _, err := range merged.Errors {
+		if e.Stdout.Err() != nil && errors.Is(err, e.Stdout.Err()) {
+			continue
+		}
+		p.Conversions++
+		fmt.Fprintf(e.Stderr, "Warning: Failed to merge the captures of %s: %v\n", s.Label(), err)
+	}
+	for _, d := range captures {
+		if merged.Records[d.Records] {
+			continue
+		}
 		if trace := p.draw(ctx, e, o, d.Records, d.Names, true); trace != "" {
 			p.Traces = append(p.Traces, trace)
 		}
-	}
-	if len(p.Traces) > 0 {
-		fmt.Fprintf(e.Stderr, "Note: each capture of %s is drawn for itself: merging the chips of a node into one picture is not built yet\n", s.Label())
 	}
 }
 
@@ -58,8 +76,8 @@ func (p *Performed) first() *Performed {
 			continue
 		}
 		one := &Performed{Result: &Result{Records: d.Records, Graph: d.Graph, Names: d.Names}, Err: p.Err, Prefix: d.Dir}
-		if trace := filepath.Join(d.Dir, "merged_swimlane.json"); slices.Contains(p.Traces, trace) {
-			one.Trace = trace
+		if len(p.Traces) > 0 {
+			one.Trace = p.Traces[0]
 		} else {
 			one.Conversions = p.Conversions
 		}

@@ -29,6 +29,7 @@ type merge struct {
 	root     string
 	progress *console.Progress
 	doc      *chrome.Writer
+	figures  []rankFigures
 }
 
 // mergeRanks draws the captures of several ranks as one picture (spec/l3.md).
@@ -174,6 +175,7 @@ func (m *merge) writeRank(ctx context.Context, r *ranks.Member) error {
 	if err != nil {
 		return err
 	}
+	m.figures = append(m.figures, figuresOf(m.Plan, r, c.Timeline))
 	for _, p := range []*trace.Picture{views, host} {
 		opt := chrome.Options{}
 		m.progress.Stage(fmt.Sprintf("writing rank %d", r.Rank), pic.Items())
@@ -211,6 +213,9 @@ func (m *merge) print(w io.Writer, output string) error {
 	line("  Bound:  %s", bound(slacks))
 	line("  Output: %s", output)
 	line("\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s", output)
+	if !m.o.Alias {
+		b.WriteString(rankTable(m.figures, m.o.Verbose))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -110,6 +110,9 @@ func Place(w *Window, e *Extent) (*Placement, error) {
 // Slack is the room that is left in the window, in ns.
 func (p *Placement) Slack() int64 { return round(p.slack) }
 
+// Length is how long what is drawn of the device is, in ns.
+func (p *Placement) Length() int64 { return round(p.extent) }
+
 // Residual is by how many ns records may be off against the phases of the log.
 func (p *Placement) Residual() int64 {
 	if p.joined == nil {
@@ -141,7 +144,7 @@ func (p *Placement) fields() [][2]string {
 		{"outer_start_ns", n(p.window.Start)},
 		{"outer_duration_ns", n(p.window.Dur)},
 		{"device_wall_ns", n(p.window.Wall)},
-		{"device_extent_ns", n(round(p.extent))},
+		{"device_extent_ns", n(p.Length())},
 		{"slack_ns", n(p.Slack())},
 		{"place_lo_ns", n(p.window.Start)},
 		{"place_hi_ns", n(p.window.Start + p.Slack())},

@@ -1,0 +1,33 @@
+package convert
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRankTable: what two ranks may be off together decides whether one waits.
+func TestRankTable(t *testing.T) {
+	all := []rankFigures{
+		{rank: 0, start: 3000, device: 2000, slack: 6000, residual: 50, tasks: true, first: 3925, last: 4025, busy: map[string]float64{"aic": 0.5}},
+		{rank: 1, start: 13000, device: 2000, slack: 6000, tasks: true, first: 13925, last: 16024, busy: map[string]float64{"aiv": 1}},
+		{rank: 5, start: 13000, device: 2000, slack: 6000, tasks: true, first: 13925, last: 16025, busy: map[string]float64{"aiv": 0.25}},
+		{rank: 7, start: 1000, device: 10, slack: 1},
+	}
+	want := `
+  Rank      Start(us)   Device(us)    Slack(us) Residual(us)   First task    Last task AIC busy AIV busy  Wait(us)
+  0               3.0          2.0          6.0          0.1          3.9          4.0    50.0%        -  12.0
+  1              13.0          2.0          6.0          0.0         13.9         16.0        -   100.0%  0.0 undecided
+  5              13.0          2.0          6.0          0.0         13.9         16.0        -    25.0%  0.0
+  7               1.0          0.0          0.0          0.0            -            -
+`
+	if got := rankTable(all, false); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	many := make([]rankFigures, 40)
+	if got := rankTable(many, false); !strings.HasSuffix(got, "  … and 16 more; -v lists all\n") || strings.Count(got, "\n") != 27 {
+		t.Errorf("got\n%s", got)
+	}
+	if got := rankTable(many, true); strings.Count(got, "\n") != 42 {
+		t.Errorf("got\n%s", got)
+	}
+}
