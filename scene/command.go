@@ -75,7 +75,8 @@ the Go module around the working directory, or else in that itself. There lie
   device.<pid>.log             what the orchestrator did, where it runs on the chip
   host_phase_records.jsonl     what the host did, where it builds the graph, at level 4
 A scene of level 3 runs on several chips, each served by a process of its own: what
-chip N records of its dispatch K lies in rankN/dK/.
+chip N records of its dispatch K lies in rankN/dK/, and l3_swimlane.json is the
+picture of the chips together, or l3_swimlane_<which>.json if there are several.
 
 Without one the log of the host goes to the standard error; --log-level warn hides
 it. More than one round switches diagnostics off: times then come from that log.
