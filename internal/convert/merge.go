@@ -81,6 +81,13 @@ func (m *merge) plan() error {
 	if err != nil {
 		return err
 	}
+	if choice.Found && !m.o.Quiet {
+		option := "--dispatch " + choice.Dispatch
+		if choice.Dispatch == "" {
+			option = "--dispatch-id " + choice.DispatchID
+		}
+		fmt.Fprintf(m.e.Stderr, "Note: merging %s, which is all that %s holds\n", option, m.root)
+	}
 	var files []string
 	for _, c := range choice.Captures {
 		files = append(files, c.Records)
@@ -104,13 +111,6 @@ func (m *merge) plan() error {
 		}
 	}
 	m.progress.Done()
-	if choice.Found {
-		option := "--dispatch " + choice.Dispatch
-		if choice.Dispatch == "" {
-			option = "--dispatch-id " + choice.DispatchID
-		}
-		fmt.Fprintf(m.e.Stderr, "Note: merging %s, which is all that %s holds\n", option, m.root)
-	}
 	for _, text := range m.Warnings {
 		fmt.Fprintln(m.e.Stderr, "Warning: "+text)
 	}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"swimlane/internal/console"
+	"swimlane/internal/trace/check"
+)
+
+// exampleB makes the tree of the second worked example of spec/l3.md §9.5 with any
+// number of ranks, whose schedulers ran as long as shape says: 0 differs by rank.
+func exampleB(t *testing.T, ranks int, shape int) string {
+	t.Helper()
+	root := t.TempDir()
+	put := func(text string, path ...string) {
+		t.Helper()
+		name := filepath.Join(append([]string{root}, path...)...)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for r := range ranks {
+		base, shift, ran := 100+100000*r, 10000*r, shape
+		if shape == 0 {
+			ran = 100 + 100*r
+		}
+		put(fmt.Sprintf(`{"chip_swimlane_level": 4, "metadata": {"clock_freq_hz": 1000000000, "core_types": ["aic"], "host_clock_domain_id": "boot-a",
+  "orchestrator_source": "host", "host_orchestration_origin_ns": %d, "host_capture": {"status": "complete", "dropped_records": 0, "recorded_records": 1, "expected_records": 1}},
+ "aicore_tasks": [[0, 5, 1, %d, %d, 0]],
+ "scheduler_tasks": {"schema_version": 1, "producer": "aicpu", "records": [[0, 1, %d, %d]]},
+ "aicpu_scheduler_phases": [[{"kind": "dispatch", "start_cycles": %d, "end_cycles": %d, "loop_iter": 0, "tasks_processed": 1}]],
+ "host_orchestrator_phases": [[{"submit_idx": 0, "task_id": 5, "start_host_ns": %d, "end_host_ns": %d}]]}`,
+			shift+1500, base+1000, base+1100, base+900, base+1200, base+800, base+750+ran, shift+1500, shift+1800),
+			fmt.Sprintf("rank%d", r), "d0", "chip_swimlane_records.json")
+		const span = "[STRACE] v=1 pid=%d tid=%[1]d inv=1 hid=ab depth=%d name=%s ts=%d dur=%d %s\n"
+		put(fmt.Sprintf(span, 1000+r, 1, "chip.run.runner_run", shift+1000, 8000, "")+
+			fmt.Sprintf(span, 1000+r, 2, "chip.run.runner_run.device_wall", 0, 2000, "clk=dev")+
+			fmt.Sprintf(span, 1000+r, 3, "chip.run.runner_run.device_wall.sched", 700, ran, "clk=dev"),
+			fmt.Sprintf("host.%d.log", 1000+r))
+	}
+	return root
+}
+
+// bar is an event as example B asks for it.
+type bar struct {
+	Name, Cat, Ph string
+	PID           int
+	TS, Dur       float64
+	Args          map[string]any
+}
+
+func converted(t *testing.T, args ...string) (bars []bar, metadata map[string]any, stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(context.Background(), console.New(strings.NewReader(""), &out, &errs), append([]string{"convert"}, args...))
+	if code == 0 {
+		path := filepath.Join(args[0], "l3_swimlane.json")
+		data, err := os.ReadFile(path)
+		var doc struct {
+			TraceEvents []bar
+			Metadata    map[string]any
+		}
+		if err == nil {
+			err = json.Unmarshal(data, &doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		bars, metadata = doc.TraceEvents, doc.Metadata
+		report, err := check.File(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range report.Findings {
+			if f.Severity != check.Note && f.Rule != "flow-args" {
+				t.Errorf("the viewer would object: %v, %v times: %v", f.Rule, f.Count, f.Examples)
+			}
+		}
+	}
+	return bars, metadata, out.String(), errs.String(), code
+}
+
+func TestExampleB(t *testing.T) {
+	bars, metadata, stdout, stderr, code := converted(t, exampleB(t, 2, 0))
+	if code != 0 || !strings.HasPrefix(stderr, "Note: merging --dispatch d0, which is all that ") || strings.Count(stderr, "\n") != 1 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	const line = "  Bound:  each Rank placed within 6.0 us of its chip.run.runner_run window; a cross-Rank gap under 12.0 us is undecided\n"
+	if !strings.Contains(stdout, line) {
+		t.Errorf("no %q in\n%s", line, stdout)
+	}
+	for key, want := range map[string]any{"global_origin_ns": 1000.0, "cross_rank_uncertainty_ns": 12000.0, "dispatch_pairing": "local_capture_index",
+		"dispatch": "d0", "dispatch_id": nil, "rank_count": 2.0, "trace_status": "complete", "host_clock_domain_id": "boot-a"} {
+		if metadata[key] != want {
+			t.Errorf("metadata.%s: %v, want %v", key, metadata[key], want)
+		}
+	}
+	want := []struct {
+		pid     int
+		name    string
+		ts, dur float64
+	}{
+		{104, "task(t5)", 0.925, 0.1}, {204, "task(t5)", 10.925, 0.1},
+		{103, "task(t5)", 0.825, 0.3}, {203, "task(t5)", 10.825, 0.3},
+		{101, "submit(t5)", 0.5, 0.3}, {201, "submit(t5)", 10.5, 0.3},
+		{11, "chip.run.runner_run", 0, 8}, {14, "chip.run.runner_run", 10, 8},
+		{12, "chip.run.runner_run.device_wall", 0, 2}, {15, "chip.run.runner_run.device_wall", 10, 2},
+		{13, "slack 6.0 us", 0, 6}, {16, "slack 6.0 us", 10, 6},
+	}
+	for _, w := range want {
+		found := false
+		var there []string
+		for _, b := range bars {
+			if b.Ph != "X" || b.PID != w.pid {
+				continue
+			}
+			there = append(there, fmt.Sprintf("%s %.3f %.3f", b.Name, b.TS, b.Dur))
+			found = found || b.Name == w.name && math.Abs(b.TS-w.ts) < 1e-9 && math.Abs(b.Dur-w.dur) < 1e-9
+		}
+		if !found {
+			t.Errorf("pid %d has no %+v but %v", w.pid, w, there)
+		}
+	}
+}
+
+// TestExampleBAlike: ranks of one shape need pins.
+func TestExampleBAlike(t *testing.T) {
+	root := exampleB(t, 2, 100)
+	if _, _, _, stderr, code := converted(t, root); code != 1 || !strings.Contains(stderr, "\nError: the captures pair ambiguously") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	_, metadata, _, stderr, code := converted(t, root, "--rank-pid", "0=1000", "--rank-pid", "1=1001")
+	if code != 0 || metadata["cross_rank_uncertainty_ns"] != 12000.0 {
+		t.Errorf("exit %d, %v: %s", code, metadata, stderr)
+	}
+}
+
+// TestManyRanks: more than the fixed numbers of processes have room for.
+func TestManyRanks(t *testing.T) {
+	const ranks = 40
+	root := exampleB(t, ranks, 100)
+	args := []string{root, "--dispatch", "d0"}
+	for r := range ranks {
+		args = append(args, "--rank-pid", fmt.Sprintf("%d=%d", r, 1000+r))
+	}
+	bars, metadata, _, stderr, code := converted(t, args...)
+	if code != 0 || metadata["rank_count"] != float64(ranks) {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	tasks := map[int]bool{}
+	for _, b := range bars {
+		if b.Cat == "event" && b.Args["rank"] != nil && b.Dur == 0.1 {
+			tasks[b.PID] = true
+		}
+	}
+	// d + 4 + 3M = 131, so views begin at 200.
+	if len(tasks) != ranks || !tasks[204] || !tasks[204+100*(ranks-1)] {
+		t.Errorf("the tasks are in %v", tasks)
+	}
+}
+
+// TestRankOptions: what does not go together.
+func TestRankOptions(t *testing.T) {
+	root := exampleB(t, 2, 0)
+	records := filepath.Join(root, "rank0/d0/chip_swimlane_records.json")
+	for _, c := range []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{root, "--from", "1"}, "is a directory of several ranks, of which --rank chooses: parts of one are drawn from its records file", 2},
+		{[]string{root, "--rank", "x"}, `Error: invalid --rank "x": expected numbers and ranges of ranks, as 0,3-5`, 1},
+		{[]string{records, "--rank", "0"}, "Error: --host-log, --rank-pid and --rank are only valid when input is a directory of several ranks", 1},
+		{[]string{root, "-o", filepath.Join(root, "host.1000.log")}, "Error: ", 1},
+	} {
+		if _, _, _, stderr, code := converted(t, c.args...); code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit %d: %s", c.args, code, stderr)
+		}
+	}
+	if st, err := os.Stat(filepath.Join(root, "host.1000.log")); err != nil || st.Size() < 100 {
+		t.Errorf("the log is gone: %v", err)
+	}
+}
