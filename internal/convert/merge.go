@@ -122,6 +122,9 @@ func (m *merge) inputs() []string {
 	out := append([]string(nil), m.Logs...)
 	for _, c := range m.Captures {
 		out = append(out, c.Records, capture.Beside(c.Records, capture.DepsFileName), filepath.Join(filepath.Dir(c.Records), ranks.IdentityFile))
+		if found, err := Find(c.Records, &m.o.Input); err == nil { // a map that cannot be read is told of when it is needed
+			out = append(out, found.inputs...)
+		}
 	}
 	return out
 }

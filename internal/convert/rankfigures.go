@@ -98,7 +98,7 @@ func rankTable(all []rankFigures, every bool) string {
 			fmt.Fprintf(&b, " %8s", text)
 		}
 		wait, doubt := latest.last-f.last, ""
-		if f.rank != latest.rank && wait < f.slack+latest.slack {
+		if f.rank != latest.rank && wait < f.slack+latest.slack+(f.residual+latest.residual)/2 {
 			doubt = " undecided"
 		}
 		fmt.Fprintf(&b, "  %.1f%s\n", us(wait), doubt)

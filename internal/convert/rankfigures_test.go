@@ -5,12 +5,13 @@ import (
 	"testing"
 )
 
-// TestRankTable: what two ranks may be off together decides whether one waits.
+// TestRankTable: what two ranks may be off together decides whether one waits; half of each residual counts.
 func TestRankTable(t *testing.T) {
 	all := []rankFigures{
-		{rank: 0, start: 3000, device: 2000, slack: 6000, residual: 50, tasks: true, first: 3925, last: 4025, busy: map[string]float64{"aic": 0.5}},
+		{rank: 0, start: 3000, device: 2000, slack: 6000, residual: 50, tasks: true, first: 3925, last: 4000, busy: map[string]float64{"aic": 0.5}},
 		{rank: 1, start: 13000, device: 2000, slack: 6000, tasks: true, first: 13925, last: 16024, busy: map[string]float64{"aiv": 1}},
 		{rank: 5, start: 13000, device: 2000, slack: 6000, tasks: true, first: 13925, last: 16025, busy: map[string]float64{"aiv": 0.25}},
+		{rank: 6, start: 3000, device: 2000, slack: 6000, residual: 52, tasks: true, first: 3925, last: 4000, busy: map[string]float64{"aic": 0.5}},
 		{rank: 7, start: 1000, device: 10, slack: 1},
 	}
 	want := `
@@ -18,6 +19,7 @@ func TestRankTable(t *testing.T) {
   0               3.0          2.0          6.0          0.1          3.9          4.0    50.0%        -  12.0
   1              13.0          2.0          6.0          0.0         13.9         16.0        -   100.0%  0.0 undecided
   5              13.0          2.0          6.0          0.0         13.9         16.0        -    25.0%  0.0
+  6               3.0          2.0          6.0          0.1          3.9          4.0    50.0%        -  12.0 undecided
   7               1.0          0.0          0.0          0.0            -            -
 `
 	if got := rankTable(all, false); got != want {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,16 +15,23 @@ import (
 // the tree (spec/l3.md §6.1).
 func findLogs(root string, named []string) ([]string, error) {
 	if len(named) > 0 {
-		var missing []string
+		var missing, logs []string
+		var seen []os.FileInfo
 		for _, path := range named {
-			if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+			st, err := os.Stat(path)
+			if err != nil || !st.Mode().IsRegular() {
 				missing = append(missing, path)
+				continue
+			}
+			same := func(other os.FileInfo) bool { return os.SameFile(st, other) }
+			if !slices.ContainsFunc(seen, same) { // a log read twice would hold every run twice
+				seen, logs = append(seen, st), append(logs, path)
 			}
 		}
 		if len(missing) > 0 {
 			return nil, errors.New("--host-log names a file that does not exist: " + strings.Join(missing, ", "))
 		}
-		return named, nil
+		return logs, nil
 	}
 	logs, err := hostlog.Discover(root)
 	if err != nil {
