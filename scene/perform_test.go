@@ -73,6 +73,42 @@ func TestConversionThatFails(t *testing.T) {
 	}
 }
 
+// TestMergeThatFails: captures that cannot be merged are drawn for themselves.
+func TestMergeThatFails(t *testing.T) {
+	root := t.TempDir()
+	s := doomed()
+	whole := s.Node.Run
+	s.Node.Run = func(o *scene.NodeOrchestrator, c *scene.Case, args []scene.NodeTensor) {
+		dirs, _ := filepath.Glob(filepath.Join(root, "outputs", "*"))
+		if len(dirs) != 1 {
+			t.Fatalf("directories %v, want one", dirs)
+		}
+		if err := os.Mkdir(filepath.Join(dirs[0], "l3_swimlane.json"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		whole(o, c, args)
+	}
+	var out, problems bytes.Buffer
+	p := caseOf(s, "well").Perform(t.Context(), &out, &problems, everything(root))
+	if p.Err != nil || p.Conversions != 1 {
+		t.Errorf("%v, %d conversions failed: want a case that passed, and one", p.Err, p.Conversions)
+	}
+	if want := "Warning: Failed to merge the captures of TestDoomed::well: --dispatch d0: "; !strings.Contains(problems.String(), want) {
+		t.Errorf("warnings:\n%s", &problems)
+	}
+	var drawn []string
+	for _, path := range p.Traces {
+		rel, _ := filepath.Rel(p.Prefix, path)
+		drawn = append(drawn, rel)
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(drawn, []string{"rank0/d0/merged_swimlane.json", "rank1/d0/merged_swimlane.json", "rank2/d0/merged_swimlane.json"}) {
+		t.Errorf("drawn are %v", drawn)
+	}
+}
+
 // TestPrefixes: a second run of the same second does not write over the first.
 func TestPrefixes(t *testing.T) {
 	root := t.TempDir()

@@ -180,7 +180,7 @@ func TestRankOptions(t *testing.T) {
 		code int
 	}{
 		{[]string{root, "--from", "1"}, "is a directory of several ranks, of which --rank chooses: parts of one are drawn from its records file", 2},
-		{[]string{root, "--rank", "x"}, `Error: invalid --rank "x": expected numbers and ranges of ranks, as 0,3-5`, 1},
+		{[]string{root, "--rank", "x"}, `Error: invalid --rank "x": expected numbers and ranges of ranks, as 0,3-5`, 2},
 		{[]string{records, "--rank", "0"}, "Error: --host-log, --rank-pid and --rank are only valid when input is a directory of several ranks", 1},
 		{[]string{root, "-o", filepath.Join(root, "host.1000.log")}, "Error: ", 1},
 	} {

@@ -122,6 +122,11 @@ func (o *Options) check(arg string) error {
 	if o.Quiet && o.Verbose {
 		return console.Usagef("--quiet and --verbose are both there: expected one of them")
 	}
+	if o.ranks.only != "" {
+		if err := ranks.CheckList(o.ranks.only); err != nil {
+			return console.Usagef("%w", err)
+		}
+	}
 	if st, err := os.Stat(arg); !o.ranks.given() || arg != "" && err == nil && st.IsDir() {
 		return nil
 	}

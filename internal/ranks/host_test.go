@@ -168,7 +168,7 @@ func TestDispatcherArgs(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s=%d", a.Key, a.Num))
 		}
 	}
-	want := `inv=7 os_pid=41 os_tid=410 depth=9 name=a b big=123456789012345678901234567890 \"k=1`
+	want := `inv=7 os_pid=41 os_tid=410 depth=9 name=a b big=123456789012345678901234567890 "k=1`
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
 	}

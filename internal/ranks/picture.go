@@ -8,7 +8,6 @@ import (
 
 	"swimlane/internal/draw"
 	"swimlane/internal/hostlog"
-	"swimlane/internal/jsonscan"
 	"swimlane/trace"
 )
 
@@ -83,7 +82,7 @@ func (p *page) rows(process int, all []row, next uint32) error {
 
 // span makes the bar of a host span.
 func (p *Plan) span(s *hostlog.Span, args []trace.Arg) trace.Slice {
-	return trace.Slice{Start: s.TS - p.Origin, End: s.End() - p.Origin, ID: trace.NoID, Name: []byte(s.Name), Category: "host", Args: args}
+	return trace.Slice{Start: s.TS - p.Origin, End: s.End() - p.Origin, ID: trace.NoID, Name: []byte(s.Name), Category: "host", Args: args, Foreign: true}
 }
 
 func number(key string, v int64) trace.Arg {
@@ -128,9 +127,9 @@ func (p *Plan) Dispatchers() (*trace.Picture, error) {
 func dispatcherArgs(s *hostlog.Span) []trace.Arg {
 	args := []trace.Arg{{Key: "inv", Num: s.Inv}, number("os_pid", int64(s.PID)), number("os_tid", s.TID), number("depth", int64(s.Depth))}
 	for key, v := range s.Items() {
-		a := trace.Arg{Key: escaped(key)}
+		a := trace.Arg{Key: key}
 		if n, ok := v.Integer(); ok {
-			a.Kind, a.Text = trace.JSON, []byte(n)
+			a.Kind, a.Text = trace.Number, []byte(n)
 		} else {
 			a.Kind, a.Text = trace.Text, []byte(v.Text())
 		}
@@ -141,12 +140,6 @@ func dispatcherArgs(s *hostlog.Span) []trace.Arg {
 		}
 	}
 	return args
-}
-
-// escaped is a key as it stands between the quotes of JSON: those of a log may be anything.
-func escaped(key string) string {
-	quoted := jsonscan.AppendString(nil, key)
-	return string(quoted[1 : len(quoted)-1])
 }
 
 // bySpan is the order of the spans of a run: outer ones first.

@@ -201,6 +201,12 @@ func (p *Plan) Only(text string) error {
 	return nil
 }
 
+// CheckList refuses a list of ranks that Only cannot read.
+func CheckList(text string) error {
+	_, err := parseRanks(text)
+	return err
+}
+
 var errRankList = errors.New("expected numbers and ranges of ranks, as 0,3-5")
 
 // parseRanks reads 0,3-5.
