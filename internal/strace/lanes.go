@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"swimlane/internal/hostlog"
 	"swimlane/trace"
@@ -116,28 +115,19 @@ func apart(host []*hostlog.Span, spans []int32) [][]int32 {
 // the place of each.
 func layOutProcesses(p *trace.Picture, host, device []*hostlog.Span) map[int]int {
 	type about struct {
-		node, other, drawn bool
-		producers          map[string]bool
+		drawn bool
+		spans []*hostlog.Span
 	}
 	pids := map[int]*about{}
 	for n, list := range [][]*hostlog.Span{host, device} {
 		for _, s := range list {
 			a := pids[s.PID]
 			if a == nil {
-				a = &about{producers: map[string]bool{}}
+				a = &about{}
 				pids[s.PID] = a
 			}
 			a.drawn = a.drawn || n == 0
-			switch s.Family() {
-			case hostlog.Node:
-				a.node = true
-			case hostlog.External:
-				if producer := s.Producer(); producer != "" {
-					a.producers[producer] = true
-				}
-			default:
-				a.other = true
-			}
+			a.spans = append(a.spans, s)
 		}
 	}
 	numbers := newNumbers()
@@ -151,22 +141,11 @@ func layOutProcesses(p *trace.Picture, host, device []*hostlog.Span) map[int]int
 		if !a.drawn {
 			continue
 		}
-		var name string
-		switch {
-		case a.node:
-			name = "simpler node"
-		case !a.other:
-			name = "external producer " + cmp.Or(joined(a.producers), "unattributed")
-		default:
-			name = "simpler chip child"
-		}
 		out[pid] = len(p.Processes)
-		p.Processes = append(p.Processes, trace.Process{PID: numbers.fit(int64(pid)), Name: fmt.Sprintf("%s (pid=%d)", name, pid)})
+		p.Processes = append(p.Processes, trace.Process{PID: numbers.fit(int64(pid)), Name: hostlog.ProcessName(pid, a.spans)})
 	}
 	return out
 }
-
-func joined(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), "/") }
 
 // numbers gives out ids that the format can hold: 1 to 2³²−1.
 type numbers struct {
@@ -267,57 +246,9 @@ func overlap(host []*hostlog.Span, spans []int32) bool {
 
 // laneName is what a lane is called, by what its spans say of themselves.
 func laneName(host []*hostlog.Span, spans []int32, tid int64) string {
-	var recorder, submitter, facade, scheduler, worker, chip, ours bool
-	workers := map[string]bool{} // ids
-	producers := map[string]bool{}
-	for _, i := range spans {
-		s := host[i]
-		switch attr(s, "host_phase_thread", "") {
-		case "graph_record_worker":
-			recorder = true
-		case "graph_submit_main":
-			submitter = true
-		}
-		family := s.Family()
-		if family == hostlog.External {
-			if producer := s.Producer(); producer != "" {
-				producers[producer] = true
-			}
-			continue
-		}
-		ours = true
-		chip = chip || family == hostlog.Chip
-		leaf := s.Leaf()
-		switch role := attr(s, "role", ""); {
-		case role == "facade" || leaf == "graph_build" || leaf == "submit":
-			facade = true
-		case role == "scheduler":
-			scheduler = true
-		case role == "worker":
-			worker = true
-			workers[attr(s, "worker_id", "")] = true
-		case family == hostlog.Node:
-			worker = true
-		}
+	list := make([]*hostlog.Span, len(spans))
+	for k, i := range spans {
+		list[k] = host[i]
 	}
-	switch {
-	case recorder:
-		return "graph record worker"
-	case submitter:
-		return "graph submit main"
-	case facade:
-		return "orchestrator / facade"
-	case scheduler:
-		return "scheduler"
-	case worker:
-		if id := joined(workers); len(workers) == 1 && id != "" {
-			return "worker " + id
-		}
-		return "worker"
-	case chip:
-		return "chip child"
-	case !ours && len(producers) > 0:
-		return "ext " + joined(producers)
-	}
-	return fmt.Sprintf("tid %d", tid)
+	return hostlog.ThreadName(tid, list)
 }
