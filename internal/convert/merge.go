@@ -102,6 +102,10 @@ func (m *merge) plan() error {
 		}
 		return rec, err
 	})
+	m.progress.Done()
+	for _, text := range m.Warnings {
+		fmt.Fprintln(m.e.Stderr, "Warning: "+text)
+	}
 	if err != nil {
 		return err
 	}
@@ -109,10 +113,6 @@ func (m *merge) plan() error {
 		if err := m.Only(m.o.ranks.only); err != nil {
 			return err
 		}
-	}
-	m.progress.Done()
-	for _, text := range m.Warnings {
-		fmt.Fprintln(m.e.Stderr, "Warning: "+text)
 	}
 	return nil
 }

@@ -48,7 +48,8 @@ type Plan struct {
 }
 
 // Plan pairs and places the captures. It reads all of them, one after another, and
-// keeps none.
+// keeps none. With an error it returns what it has so far: the warnings often say
+// why.
 func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, error)) (*Plan, error) {
 	p := &Plan{Choice: c}
 	if c.warning != "" {
@@ -57,20 +58,20 @@ func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, 
 	for _, x := range c.Captures {
 		m, err := measure(x, read)
 		if err != nil {
-			return nil, err
+			return p, err
 		}
 		p.Members = append(p.Members, m)
 	}
 	if err := p.checkDomains(); err != nil {
-		return nil, err
+		return p, err
 	}
 	var err error
 	if p.Logs, err = findLogs(c.Root, opt.HostLogs); err != nil {
-		return nil, err
+		return p, err
 	}
 	rec, err := hostlog.ReadAll(nil, p.Logs...)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	for _, w := range rec.Warnings() {
 		if w.Code == "spans-incomplete" || w.Code == "records-dropped" || w.Code == "log-changed" { // spec/l3.md §12 D13
@@ -79,14 +80,14 @@ func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, 
 	}
 	pins, err := parsePins(opt.Pins)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	windows, err := Windows(rec.Spans)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if err := p.place(windows, pins); err != nil {
-		return nil, err
+		return p, err
 	}
 	return p, p.setAxis(rec.Spans)
 }

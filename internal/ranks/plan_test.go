@@ -103,3 +103,12 @@ func TestOnly(t *testing.T) {
 		t.Errorf("metadata %v, want %v", keys, want)
 	}
 }
+
+// TestWarningsOfFailure: what was noticed before a merge failed comes with the error.
+func TestWarningsOfFailure(t *testing.T) {
+	c, read := planned(t, [2]string{"", "boot-b"}, 0)
+	p, err := c.Plan(Options{Pins: []string{"0=999"}}, read)
+	if err == nil || p == nil || len(p.Warnings) < 2 || !strings.HasPrefix(p.Warnings[0], "rank0 predates metadata.host_clock_domain_id ") {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
