@@ -17,7 +17,14 @@ type metric struct {
 	start, end [3]int32
 	has        uint8 // hasStart, hasEnd, oddStart, oddEnd
 	extra      []byte
+	pops       Pops
+	popped     uint8 // hasHit, hasMiss
 }
+
+const (
+	hasHit uint8 = 1 << iota
+	hasMiss
+)
 
 const (
 	hasStart uint8 = 1 << iota
@@ -101,9 +108,32 @@ func (d *reader) metricField(key []byte, m *metric) {
 		d.depthField("shared_at_start", &m.start, hasStart, m)
 	case "shared_at_end":
 		d.depthField("shared_at_end", &m.end, hasEnd, m)
+	case "pop_hit":
+		d.popField(key, &m.pops.Hit, hasHit, m)
+	case "pop_miss":
+		d.popField(key, &m.pops.Miss, hasMiss, m)
 	default:
 		d.keepField(&m.extra, key)
 	}
+}
+
+// popField reads a number of pops, if that is asked for.
+func (d *reader) popField(key []byte, out *int64, has uint8, m *metric) {
+	s := d.s
+	if !d.opt.Pops || d.opt.Extras {
+		d.keepField(&m.extra, key)
+		return
+	}
+	if s.TakeNull() {
+		return
+	}
+	n := s.Int64()
+	if n < 0 {
+		s.Fail("found %d for %s, expected a count", n, string(key))
+		return
+	}
+	*out = n
+	m.popped |= has
 }
 
 func (d *reader) depthField(name string, out *[3]int32, has uint8, m *metric) {
@@ -256,6 +286,15 @@ func (g *merger) add(j int, m *metric) {
 			p.Depth[j].End = m.end
 		}
 		g.mark(j, m.has)
+	}
+	if m.popped != 0 && p.Pops == nil {
+		p.Pops = make([]Pops, p.Len())
+	}
+	if m.popped&hasHit != 0 {
+		p.Pops[j].Hit = m.pops.Hit
+	}
+	if m.popped&hasMiss != 0 {
+		p.Pops[j].Miss = m.pops.Miss
 	}
 	if m.extra == nil {
 		return

@@ -16,6 +16,8 @@ type Options struct {
 	// Extras keeps what no picture shows as JSON text: metrics (pop_hit, …), the
 	// streams' descriptions and further keys of records.
 	Extras bool
+	// Pops fills Phases.Pops. With Extras they are kept as text only.
+	Pops bool
 	// Progress is called now and then with the number of bytes read.
 	Progress func(bytes int64)
 }

@@ -182,7 +182,12 @@ type Phases struct {
 	Depth     []Depths // nil if no record has any; valid with HasDepths
 	Extra     [][]byte // further keys as "key":value,…; nil unless asked for. A depth array in it counts only without HasDepths
 	Run       []int32  // as in TaskRows
+	Pops      []Pops   // nil unless asked for, and if no record has any
 }
+
+// Pops are what a scheduler got out of the ready queues since its last dispatch
+// record: tasks, and nothing (spec/records.md §2.6).
+type Pops struct{ Hit, Miss int64 }
 
 // Flags of a phase record.
 const (

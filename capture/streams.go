@@ -421,7 +421,8 @@ func (d *reader) phaseList(i int, out *Phases) {
 	var cols phaseColumns
 	var depth column[Depths]
 	var extra column[[]byte]
-	anyDepth, anyExtra := false, false
+	var pops column[Pops]
+	anyDepth, anyExtra, anyPops := false, false, false
 	var r phaseRecord
 	s.BeginArray()
 	for d.where.row = -1; s.Elem(); {
@@ -439,6 +440,10 @@ func (d *reader) phaseList(i int, out *Phases) {
 		cols.add(&r)
 		depths := Depths{Start: r.metric.start, End: r.metric.end}
 		depth.add(depths)
+		if d.opt.Pops {
+			pops.add(r.metric.pops)
+			anyPops = anyPops || r.metric.popped != 0
+		}
 		if d.opt.Extras {
 			further := loneDepths(r.metric.extra, &depths, r.metric.has)
 			if keys&keyEpoch != 0 {
@@ -454,6 +459,9 @@ func (d *reader) phaseList(i int, out *Phases) {
 	}
 	if anyExtra {
 		out.Extra = extra.flat()
+	}
+	if anyPops {
+		out.Pops = pops.flat()
 	}
 }
 

@@ -26,6 +26,7 @@ convert takes. With --verbose, what is read and found goes to the standard error
   swimlane stats chip_swimlane_records.json --format csv > times.csv`,
 	}
 	o.Flags(cmd)
+	o.RunFlag(cmd)
 	format := console.Choose(cmd, "format", "form of the output", "text", "json", "csv")
 	cmd.RunE = console.RunE(func(_ *cobra.Command, args []string) error {
 		c, err := convert.Find(console.First(args), o)

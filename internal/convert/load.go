@@ -108,6 +108,9 @@ func (c *Capture) load(stdin io.Reader, p *console.Progress) error {
 		opt.Progress = p.Part()
 		rec, err := c.readRecords(stdin, opt)
 		if err == nil {
+			err = c.in.chooseRun(rec, c.Records)
+		}
+		if err == nil {
 			if c.in.KeepRecords {
 				own := *rec // joining takes columns away
 				c.Original = &own

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,9 @@ type Input struct {
 	Nameless     bool   // names are not wanted
 	Extras       bool   // what only the model shows is wanted
 	KeepRecords  bool   // Capture.Original is wanted
+	Pops         bool   // what schedulers took out of the ready queues is wanted
+	OneRun       bool   // the command goes by task ids, which start again with every run: it takes the records of one
+	RunEpoch     string // which run; "": all, with OneRun the only one
 
 	streamOrder *console.Choice // nil: id
 	mayLackDeps bool            // a graph that was named may be missing
@@ -33,9 +37,32 @@ func (o *Input) Flags(cmd *cobra.Command) {
 	o.streamOrder = console.Choose(cmd, "stream-order", "place scheduler streams by their scheduler id, or by appearance in the file", "id", "appearance")
 }
 
+// RunFlag adds the choice of a run, for analyses (spec/newest.md §14).
+func (o *Input) RunFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.RunEpoch, "run-epoch", "", "take only the records of the run EPOCH, of a file that holds several runs or kernel launches; 'none': of the run that is not named")
+	console.Word(cmd, "run-epoch", "EPOCH")
+}
+
+// chooseRun leaves of the records those of the run that is wanted.
+func (o *Input) chooseRun(rec *capture.Records, file string) error {
+	n := len(rec.Runs)
+	switch i := rec.RunOf(o.RunEpoch); {
+	case o.RunEpoch == "" && (n == 1 || !o.OneRun):
+	case o.RunEpoch == "":
+		return fmt.Errorf("%s: records hold %d runs (epochs %s); select one with --run-epoch", file, n, rec.Epochs())
+	case i >= 0:
+		rec.Only(i)
+	case n == 1 && !rec.Runs[0].Known:
+		return fmt.Errorf("%s: records name no run, and --run-epoch asks for %q; leave it out", file, o.RunEpoch)
+	default:
+		return fmt.Errorf("%s: no run has the epoch %q; records hold %s (epochs %s)", file, o.RunEpoch, console.Count(int64(n), "run"), rec.Epochs())
+	}
+	return nil
+}
+
 // reading is how records are read.
 func (o *Input) reading() capture.Options {
-	return capture.Options{StreamsByAppearance: o.streamOrder != nil && o.streamOrder.Value == "appearance", Extras: o.Extras}
+	return capture.Options{StreamsByAppearance: o.streamOrder != nil && o.streamOrder.Value == "appearance", Extras: o.Extras, Pops: o.Pops}
 }
 
 // flags adds those that the ecosystem's tool has too.
