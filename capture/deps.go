@@ -33,6 +33,10 @@ const HasKernel uint8 = 1
 // ReadDeps reads the task graph at path. A missing file is no error: both
 // results are nil. One that is written to meanwhile is refused as ErrChanged.
 func ReadDeps(path string, progress func(bytes int64)) (*Deps, error) {
+	return readDepsFile(path, progress, ReadDepsFrom)
+}
+
+func readDepsFile[T any](path string, progress func(bytes int64), read func(io.Reader, string) (*T, error)) (*T, error) {
 	in, err := open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -45,7 +49,7 @@ func ReadDeps(path string, progress func(bytes int64)) (*Deps, error) {
 	if progress != nil {
 		r = &progressReader{r: r, report: progress}
 	}
-	d, err := ReadDepsFrom(r, path)
+	d, err := read(r, path)
 	if e := in.changed(); e != nil {
 		return nil, e
 	}
@@ -53,8 +57,14 @@ func ReadDeps(path string, progress func(bytes int64)) (*Deps, error) {
 }
 
 // ReadDepsFrom reads a task graph from r; name is what errors call it.
-func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
-	d := depsReader{s: jsonscan.New(r), noEdges: true, where: place{row: -1}}
+func ReadDepsFrom(r io.Reader, name string) (*Deps, error) { return readDepsFrom(r, name, nil) }
+
+// readDepsFrom also reads the rest of the file if detail is not nil.
+func readDepsFrom(r io.Reader, name string, detail *detailReader) (*Deps, error) {
+	d := depsReader{s: jsonscan.New(r), noEdges: true, where: place{row: -1}, detail: detail}
+	if detail != nil {
+		detail.s = d.s
+	}
 	if k := d.s.Peek(); k != jsonscan.Object && d.s.Err() == nil {
 		d.s.Fail("found %s, expected the object of a deps.json", k)
 	}
@@ -73,6 +83,12 @@ func ReadDepsFrom(r io.Reader, name string) (*Deps, error) {
 				d.runtime = string(d.s.Text())
 			} else {
 				d.s.Skip()
+			}
+		case "tensors":
+			if detail == nil {
+				d.s.Skip()
+			} else {
+				d.each(detail.tensor)
 			}
 		case "edges":
 			d.noEdges = d.s.Peek() != jsonscan.Array
@@ -112,7 +128,8 @@ type depsReader struct {
 	pred, succ column[uint64]
 	noEdges    bool
 	runtime    string
-	skipped    int64 // edges without two ids
+	skipped    int64         // edges without two ids
+	detail     *detailReader // nil: what pictures do not need is passed over
 }
 
 // each walks an array; any other value is passed over.
@@ -170,8 +187,15 @@ func (d *depsReader) taskEntry() {
 				block = int32(min(n, math.MaxInt32))
 			}
 		default:
-			d.s.Skip()
+			if d.detail != nil {
+				d.detail.taskField(key)
+			} else {
+				d.s.Skip()
+			}
 		}
+	}
+	if d.detail != nil {
+		has |= d.detail.endTask(named)
 	}
 	if named {
 		d.task.add(id)
@@ -208,6 +232,9 @@ func (d *depsReader) kernelIDs(out *[3]int32) bool {
 func (d *depsReader) edge() {
 	var pred, succ uint64
 	okP, okS := false, false
+	if d.detail != nil {
+		d.detail.beginEdge()
+	}
 	switch d.s.Peek() {
 	case jsonscan.Object:
 		d.s.BeginObject()
@@ -222,7 +249,11 @@ func (d *depsReader) edge() {
 			case "succ":
 				succ, okS = d.id()
 			default:
-				d.s.Skip()
+				if d.detail != nil {
+					d.detail.edgeField(key)
+				} else {
+					d.s.Skip()
+				}
 			}
 		}
 	case jsonscan.Array:
@@ -248,4 +279,7 @@ func (d *depsReader) edge() {
 	}
 	d.pred.add(pred)
 	d.succ.add(succ)
+	if d.detail != nil {
+		d.detail.rows.add(d.detail.row)
+	}
 }
