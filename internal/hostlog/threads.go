@@ -40,16 +40,48 @@ func joined(set map[string]bool) string {
 	return strings.Join(slices.Sorted(maps.Keys(set)), "/")
 }
 
+// Slots are the slots of the pipeline that invocations were in.
+type Slots map[slotKey]int64
+
+type slotKey struct {
+	pid int
+	inv uint64
+}
+
+// SlotsOf finds them: of the spans of an invocation the last in the order of the
+// input counts.
+func SlotsOf(spans []*Span) Slots {
+	out := Slots{}
+	for _, s := range spans {
+		if s.Family() == External {
+			continue
+		}
+		if v, ok := s.Attr("slot_id"); ok {
+			if n, ok := v.Int(); ok {
+				out[slotKey{s.PID, s.Inv}] = n
+			}
+		}
+	}
+	return out
+}
+
+// Of is the slot of a span's invocation.
+func (s Slots) Of(x *Span) (slot int64, ok bool) {
+	slot, ok = s[slotKey{x.PID, x.Inv}]
+	return slot, ok
+}
+
 // PipelineSlots are the slots that a thread served side by side, ascending, nil if its
-// spans belong on one lane. slotOf is the slot of an invocation of the process.
-func PipelineSlots(spans []*Span, slotOf map[uint64]int64) []int64 {
+// spans belong on one lane: runs of several slots overlap on it, and those of each do
+// not. External spans stay on the thread's own lane.
+func PipelineSlots(spans []*Span, slots Slots) []int64 {
 	var roots []*Span
 	bySlot := map[int64][]*Span{}
 	for _, s := range spans {
 		if s.Family() == External {
 			continue
 		}
-		n, ok := slotOf[s.Inv]
+		n, ok := slots.Of(s)
 		if !ok {
 			return nil
 		}

@@ -45,17 +45,10 @@ func dispatchersOf(spans []*hostlog.Span) []dispatcher {
 // layOut finds the lane of every span. next is the first number that no thread has;
 // it returns the one behind those that it used.
 func (d *dispatcher) layOut(next int64) int64 {
-	slot := map[uint64]int64{} // of an invocation
+	slotOf := hostlog.SlotsOf(d.spans)
 	threads := map[int64][]*hostlog.Span{}
 	for _, s := range d.spans {
 		threads[s.TID] = append(threads[s.TID], s)
-		if s.Family() != hostlog.External {
-			if v, ok := s.Attr("slot_id"); ok {
-				if n, ok := v.Int(); ok {
-					slot[s.Inv] = n
-				}
-			}
-		}
 	}
 	type part struct {
 		tid  int64
@@ -65,7 +58,7 @@ func (d *dispatcher) layOut(next int64) int64 {
 	on := map[int64][]*hostlog.Span{}
 	split := map[int64]bool{}
 	for _, tid := range slices.Sorted(maps.Keys(threads)) {
-		slots := hostlog.PipelineSlots(threads[tid], slot)
+		slots := hostlog.PipelineSlots(threads[tid], slotOf)
 		split[tid] = slots != nil
 		for _, n := range slots {
 			number[part{tid, n}] = next
@@ -77,7 +70,8 @@ func (d *dispatcher) layOut(next int64) int64 {
 	for i, s := range d.spans {
 		where[i] = s.TID
 		if split[s.TID] && s.Family() != hostlog.External {
-			where[i] = number[part{s.TID, slot[s.Inv]}]
+			slot, _ := slotOf.Of(s)
+			where[i] = number[part{s.TID, slot}]
 			continue
 		}
 		on[s.TID] = append(on[s.TID], s)

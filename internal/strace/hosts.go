@@ -32,7 +32,7 @@ func (l *Log) HostsPicture(phases *Phases) *Hosts {
 	}
 	out := &Hosts{Host: len(host), Device: len(device)}
 	host = append(host, phases.Spans...)
-	slots := slotsOf(host)
+	slots := hostlog.SlotsOf(host)
 	slices.SortStableFunc(host, func(a, b *hostlog.Span) int {
 		return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID), cmp.Compare(a.Name, b.Name))
 	})

@@ -17,25 +17,8 @@ type thread struct {
 	tid int64
 }
 
-// slotsOf is the slot of the pipeline that a run was in, as the last of its spans
-// in the order of the input says.
-func slotsOf(host []*hostlog.Span) map[runKey]int64 {
-	out := map[runKey]int64{}
-	for _, s := range host {
-		if s.Family() == hostlog.External {
-			continue
-		}
-		if v, ok := s.Attr("slot_id"); ok {
-			if slot, ok := v.Int(); ok {
-				out[runKey{s.PID, s.Inv}] = slot
-			}
-		}
-	}
-	return out
-}
-
 // layOut makes processes and lanes, and returns the lane of each span of the host.
-func layOut(p *trace.Picture, host, device []*hostlog.Span, slots map[runKey]int64) []int32 {
+func layOut(p *trace.Picture, host, device []*hostlog.Span, slots hostlog.Slots) []int32 {
 	threads := map[thread][]int32{}
 	for i, s := range host {
 		k := thread{s.PID, s.TID}
@@ -99,11 +82,7 @@ func layOut(p *trace.Picture, host, device []*hostlog.Span, slots map[runKey]int
 
 // apart are the spans of a lane by the rows on which they nest.
 func apart(host []*hostlog.Span, spans []int32) [][]int32 {
-	list := make([]*hostlog.Span, len(spans))
-	for i, s := range spans {
-		list[i] = host[s]
-	}
-	row, n := rows(list)
+	row, n := rows(listed(host, spans))
 	out := make([][]int32, n)
 	for i, s := range spans {
 		out[row[i]] = append(out[row[i]], s)
@@ -190,41 +169,25 @@ type part struct {
 	external bool
 }
 
-// split takes a thread apart by the slots of the pipeline that it served, if runs
-// of several overlap on it and each slot for itself does not. Otherwise it returns
-// nothing.
-func split(host []*hostlog.Span, spans []int32, slots map[runKey]int64) []part {
-	bySlot := map[int64][]int32{}
-	var external, roots []int32
-	for _, i := range spans {
-		s := host[i]
-		if s.Family() == hostlog.External {
-			external = append(external, i)
-			continue
-		}
-		slot, ok := slots[runKey{s.PID, s.Inv}]
-		if !ok {
-			return nil
-		}
-		bySlot[slot] = append(bySlot[slot], i)
-		if s.Depth == 0 {
-			roots = append(roots, i)
-		}
-	}
-	if len(bySlot) < 2 || !overlap(host, roots) {
+// split takes a thread apart by the slots of the pipeline that it served side by
+// side. If there are none it returns nothing.
+func split(host []*hostlog.Span, spans []int32, slots hostlog.Slots) []part {
+	served := hostlog.PipelineSlots(listed(host, spans), slots)
+	if served == nil {
 		return nil
 	}
+	bySlot := map[int64][]int32{}
+	var external []int32
+	for _, i := range spans {
+		if s := host[i]; s.Family() == hostlog.External {
+			external = append(external, i)
+		} else {
+			slot, _ := slots.Of(s)
+			bySlot[slot] = append(bySlot[slot], i)
+		}
+	}
 	var out []part
-	for _, slot := range slices.Sorted(maps.Keys(bySlot)) {
-		var roots []int32
-		for _, i := range bySlot[slot] {
-			if host[i].Depth == 0 {
-				roots = append(roots, i)
-			}
-		}
-		if overlap(host, roots) {
-			return nil
-		}
+	for _, slot := range served {
 		out = append(out, part{spans: bySlot[slot], slot: slot})
 	}
 	if len(external) > 0 {
@@ -233,22 +196,16 @@ func split(host []*hostlog.Span, spans []int32, slots map[runKey]int64) []part {
 	return out
 }
 
-// overlap tells whether one of the spans, sorted by their starts, ends after the
-// next one begins.
-func overlap(host []*hostlog.Span, spans []int32) bool {
-	for k := 1; k < len(spans); k++ {
-		if host[spans[k-1]].End() > host[spans[k]].TS {
-			return true
-		}
+// listed are the spans with these indexes.
+func listed(host []*hostlog.Span, spans []int32) []*hostlog.Span {
+	out := make([]*hostlog.Span, len(spans))
+	for k, i := range spans {
+		out[k] = host[i]
 	}
-	return false
+	return out
 }
 
 // laneName is what a lane is called, by what its spans say of themselves.
 func laneName(host []*hostlog.Span, spans []int32, tid int64) string {
-	list := make([]*hostlog.Span, len(spans))
-	for k, i := range spans {
-		list[k] = host[i]
-	}
-	return hostlog.ThreadName(tid, list)
+	return hostlog.ThreadName(tid, listed(host, spans))
 }
