@@ -141,7 +141,7 @@ func newest() (string, error) {
 			if p.Retained {
 				hint += "\nThere are retained runs; name the records file of one, as " + p.Path
 			} else {
-				hint += "\nThere are captures of several ranks; name one rank's records file, as " + p.Path
+				hint += fmt.Sprintf("\nThere are captures of several ranks; draw them with 'swimlane convert %s', or name one rank's records file, as %s", p.Run, p.Path)
 			}
 		}
 		//lint:ignore ST1005 the text is that of spec/converter.md §8.3

@@ -123,7 +123,7 @@ func TestPassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := capture.Locate("")
-	hint := "\nThere are captures of several ranks; name one rank's records file, as " + rank +
+	hint := "\nThere are captures of several ranks; draw them with 'swimlane convert " + c + "', or name one rank's records file, as " + rank +
 		"\nThere are retained runs; name the records file of one, as " + inRank
 	if err == nil || !strings.HasSuffix(err.Error(), hint) {
 		t.Errorf("got %v, want %s", err, hint)

@@ -68,3 +68,21 @@ func (h *Host) validate(c *capture.HostCapture) bool {
 // Uploads without host mode still need an origin, so Host exists for them; it
 // then carries no metadata of its own.
 func (t *Timeline) HostMode() bool { return t.Host != nil && t.Host.Mode }
+
+// Whole reports whether nothing is known to be missing of a capture: what the host
+// recorded is all there, and the collector says so (spec/l3.md §10.9, spec/newest.md §5.6).
+func (t *Timeline) Whole() bool { return whole(t.Rec, t.Host) }
+
+// Whole is Timeline.Whole of a capture that is not joined.
+func Whole(rec *capture.Records) bool {
+	if !rec.HostMode() {
+		return whole(rec, nil)
+	}
+	h, err := newHost(rec)
+	return err == nil && whole(rec, h)
+}
+
+func whole(rec *capture.Records, h *Host) bool {
+	c := rec.Meta.Collection
+	return (h == nil || !h.Mode || h.Complete) && (c == nil || c.Whole())
+}

@@ -24,3 +24,10 @@ func (r Rate) Ns(cycles float64) float64 { return cycles * 1e9 / float64(r) }
 
 // Cycles is the number of cycles in a length in ns.
 func (r Rate) Cycles(ns float64) float64 { return ns * float64(r) / 1e9 }
+
+// At is the time in ns of a device time on an axis, as the clock of a capture that is
+// joined on it has it.
+func (r Rate) At(p *Placement, cycles uint64) int64 {
+	c := NewClock(p.Cycles, uint64(r), p.Ns)
+	return c.Ns(cycles)
+}

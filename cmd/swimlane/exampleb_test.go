@@ -170,6 +170,90 @@ func TestManyRanks(t *testing.T) {
 	}
 }
 
+// TestPartOfExampleB: what is said of the merge as a whole does not depend on which
+// ranks are drawn.
+func TestPartOfExampleB(t *testing.T) {
+	root := exampleB(t, 3, 0)
+	records := filepath.Join(root, "rank2/d0/chip_swimlane_records.json")
+	text, err := os.ReadFile(records)
+	if err == nil { // of one rank something is lost
+		err = os.WriteFile(records, bytes.Replace(text, []byte(`"recorded_records": 1, "expected_records": 1`), []byte(`"recorded_records": 1, "expected_records": 2`), 1), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, whole, table, stderr, code := converted(t, root, "--dispatch", "d0")
+	if code != 0 || whole["trace_status"] != "partial" || whole["rank_count"] != 3.0 || whole["selection"] != nil {
+		t.Fatalf("exit %d: %v: %s", code, whole, stderr)
+	}
+	// Tasks end at 2.025 µs of each window; windows begin 10 µs apart, and two ranks may be off by 6 µs each.
+	const last = "  2              20.0          2.0          6.0          0.1         20.9         21.0"
+	for _, line := range []string{"\n  0 ", "  20.0\n", "  10.0 undecided\n", last, "cross-Rank gap under 12.0 us is undecided\n"} {
+		if !strings.Contains(table, line) {
+			t.Errorf("no %q in\n%s", line, table)
+		}
+	}
+	bars, part, one, stderr, code := converted(t, root, "--dispatch", "d0", "--rank", "0-1")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, key := range []string{"rank_count", "cross_rank_uncertainty_ns", "trace_status", "global_origin_ns"} {
+		if part[key] != whole[key] {
+			t.Errorf("%s: %v, of all %v", key, part[key], whole[key])
+		}
+	}
+	if got := fmt.Sprint(part["selection"]); got != "map[ranks:[0 1]]" {
+		t.Errorf("selection %s", got)
+	}
+	if list, _ := part["ranks"].([]any); len(list) != 2 {
+		t.Errorf("%d ranks are described, want those that are drawn", len(list))
+	}
+	for _, b := range bars {
+		if b.PID >= 300 || b.Args["rank"] == 2.0 {
+			t.Fatalf("rank 2 is drawn: %+v", b)
+		}
+	}
+	for _, line := range strings.SplitAfter(table, "\n") {
+		if head, _, _ := strings.Cut(strings.TrimSpace(line), " "); (head == "0" || head == "1" || head == "Bound:") && !strings.Contains(one, line) {
+			t.Errorf("no %q in\n%s", line, one)
+		}
+	}
+	if want := "  Waits end with the last task of rank 2, which is not drawn: 21.0 us\n"; !strings.HasSuffix(one, want) || strings.Contains(one, last) {
+		t.Errorf("no %q in\n%s", want, one)
+	}
+}
+
+// TestSeveralTargets: who must choose hears of what is among none of the choices.
+func TestSeveralTargets(t *testing.T) {
+	root := exampleB(t, 2, 0)
+	id := func(rank, d, slot int) {
+		dir := filepath.Join(root, fmt.Sprintf("rank%d/d%d", rank, d))
+		text := fmt.Sprintf(`{"schema_version": 1, "run_id": 1, "task_slot": %d, "group_index": %d, "group_size": 2, "chip_rank": %[2]d, "local_capture_index": %[3]d,
+  "endpoint_dispatch_id": 1, "pipeline_slot": 0, "pipeline_generation": 1, "callable_digest": "%[4]s"}`, slot, rank, d, strings.Repeat("ab", 32))
+		err := os.MkdirAll(dir, 0o755)
+		for name, text := range map[string]string{"dispatch_identity.json": text, "chip_swimlane_records.json": "{}"} {
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for rank := range 2 {
+		id(rank, 1, 5)
+		id(rank, 2, 6)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "rank1/d0")); err != nil {
+		t.Fatal(err)
+	}
+	want := "Warning: refusing to pair asymmetric local capture indexes under " + root + ": rank0=['d0'], rank1=[]\n" +
+		"Error: directory input requires exactly one of --dispatch dN or --dispatch-id RUN_ID:TASK_SLOT; found --dispatch-id 1:5, --dispatch-id 1:6\n"
+	if _, _, _, stderr, code := converted(t, root); code != 1 || stderr != want {
+		t.Errorf("exit %d: got %s, want %s", code, stderr, want)
+	}
+}
+
 // TestRankOptions: what does not go together.
 func TestRankOptions(t *testing.T) {
 	root := exampleB(t, 2, 0)
@@ -187,6 +271,29 @@ func TestRankOptions(t *testing.T) {
 		if _, _, _, stderr, code := converted(t, c.args...); code != c.code || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit %d: %s", c.args, code, stderr)
 		}
+	}
+	// What can be known from names alone is told before a capture is read, after what is missing.
+	many := exampleB(t, 5, 0)
+	for r := range 5 {
+		if err := os.WriteFile(filepath.Join(many, fmt.Sprintf("rank%d/d0/chip_swimlane_records.json", r)), []byte("no JSON"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for list, want := range map[string]string{
+		"1,7":   "Error: --rank 1,7: rank 7 is not in the merge, which has ranks 0-4\n",
+		"0,7-9": "Error: --rank 0,7-9: none of the ranks 7 to 9 is in the merge, which has ranks 0-4\n",
+		"3-1":   "Error: invalid --rank \"3-1\": expected numbers and ranges of ranks, as 0,3-5\n",
+		"4":     "Error: cannot read " + filepath.Join(many, "rank0/d0/chip_swimlane_records.json"),
+	} {
+		if _, _, _, stderr, code := converted(t, many, "--dispatch", "d0", "--rank", list); code == 0 || !strings.HasPrefix(stderr, want) {
+			t.Errorf("--rank %s: exit %d: %s", list, code, stderr)
+		}
+	}
+	if err := os.Remove(filepath.Join(many, "rank3/d0/chip_swimlane_records.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, stderr, code := converted(t, many, "--dispatch", "d0", "--rank", "0"); code != 1 || stderr != "Error: rank3 is missing d0/chip_swimlane_records.json\n" {
+		t.Errorf("a rank that is not wanted is missing: exit %d: %s", code, stderr)
 	}
 	if st, err := os.Stat(filepath.Join(root, "host.1000.log")); err != nil || st.Size() < 100 {
 		t.Errorf("the log is gone: %v", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"swimlane/capture"
@@ -78,8 +79,16 @@ func (o *Options) mergeRanks(ctx context.Context, e *console.Env, root string) e
 // plan finds, pairs and places the captures.
 func (m *merge) plan() error {
 	choice, err := ranks.Choose(m.root, m.o.ranks.dispatch, m.o.ranks.dispatchID)
+	if choice != nil && choice.Warning != "" {
+		fmt.Fprintln(m.e.Stderr, "Warning: "+choice.Warning)
+	}
 	if err != nil {
 		return err
+	}
+	if only := m.o.ranks.only; only != "" { // before anything large is read
+		if err := choice.HasRanks(only); err != nil {
+			return err
+		}
 	}
 	if choice.Found && !m.o.Quiet {
 		option := "--dispatch " + choice.Dispatch
@@ -205,37 +214,53 @@ func (m *merge) print(w io.Writer, output string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	var names []string
-	var slacks []int64
 	for _, r := range m.Members {
 		names = append(names, fmt.Sprintf("rank%d", r.Rank))
-		slacks = append(slacks, r.Placement.Slack())
 	}
 	line("\n✓ Multi-Rank conversion complete")
 	line("  Input:  %s", m.root)
 	line("  Ranks:  %s", strings.Join(names, ", "))
-	line("  Bound:  %s", bound(slacks))
+	line("  Bound:  %s", bound(m.All))
 	line("  Output: %s", output)
 	line("\nTo visualize: Open https://ui.perfetto.dev/ and drag in %s", output)
 	if !m.o.Alias {
-		b.WriteString(rankTable(m.figures, m.o.Verbose))
+		b.WriteString(rankTable(m.compared(), m.o.Verbose))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// bound says how well the places of the ranks are known.
-func bound(slacks []int64) string {
-	least, most := slacks[0], slacks[0]
-	for _, s := range slacks {
-		least, most = min(least, s), max(most, s)
+// bound says how well the places of the ranks are known. Their records lie up to half
+// of a residual beside them.
+func bound(all []*ranks.Member) string {
+	var slacks, reach, halves []int64
+	for _, r := range all {
+		slack, half := r.Placement.Slack(), (r.Placement.Residual()+1)/2
+		slacks, reach, halves = append(slacks, slack), append(reach, slack+half), append(halves, half)
 	}
-	width := fmt.Sprintf("%.1f", float64(least)/1000)
-	if most != least {
-		width += fmt.Sprintf("–%.1f", float64(most)/1000)
-	}
-	text := fmt.Sprintf("each Rank placed within %s us of its chip.run.runner_run window", width)
-	if ns, ok := ranks.Uncertainty(slacks); ok {
+	text := fmt.Sprintf("each Rank placed within %s us of its chip.run.runner_run window", fromTo(slacks))
+	ns, several := ranks.Uncertainty(slacks)
+	if several {
 		text += fmt.Sprintf("; a cross-Rank gap under %.1f us is undecided", float64(ns)/1000)
+	}
+	if slices.Max(halves) >= shownNs {
+		text += fmt.Sprintf("; records lie up to %s us beside that, half of the residual", fromTo(halves))
+		if ns, _ := ranks.Uncertainty(reach); several {
+			text += fmt.Sprintf(", so that a gap between them under %.1f us is undecided", float64(ns)/1000)
+		}
+	}
+	return text
+}
+
+// shownNs is the least time that one decimal of µs shows.
+const shownNs = 50
+
+// fromTo writes ns as µs: the least and the greatest, one number if they are equal.
+func fromTo(all []int64) string {
+	least, most := slices.Min(all), slices.Max(all)
+	text := fmt.Sprintf("%.1f", float64(least)/1000)
+	if most != least {
+		text += fmt.Sprintf("–%.1f", float64(most)/1000)
 	}
 	return text
 }

@@ -14,6 +14,7 @@ import (
 // on the axis of the picture.
 type rankFigures struct {
 	rank        int
+	hidden      bool  // it is not drawn; only its last task and what bounds that is known
 	start       int64 // the earliest at which the device can have begun
 	device      int64 // how long it took
 	slack       int64
@@ -21,6 +22,22 @@ type rankFigures struct {
 	tasks       bool  // it ran any
 	first, last int64 // the first receive and the last end of a task
 	busy        map[string]float64
+}
+
+// compared are the figures of all ranks, in their order.
+func (m *merge) compared() []rankFigures {
+	var out []rankFigures
+	drawn := m.figures
+	for _, r := range m.All {
+		if len(drawn) > 0 && drawn[0].rank == r.Rank {
+			out, drawn = append(out, drawn[0]), drawn[1:]
+			continue
+		}
+		f := rankFigures{rank: r.Rank, hidden: true, slack: r.Placement.Slack(), residual: r.Placement.Residual()}
+		f.last, f.tasks = m.LastEnd(r)
+		out = append(out, f)
+	}
+	return out
 }
 
 // figuresOf finds the figures of a rank.
@@ -64,8 +81,9 @@ func rankTable(all []rankFigures, every bool) string {
 			latest = f
 		}
 	}
+	shown := slices.DeleteFunc(slices.Clone(all), func(f rankFigures) bool { return f.hidden })
 	kinds := map[string]bool{}
-	for _, f := range all {
+	for _, f := range shown {
 		for kind := range f.busy {
 			kinds[kind] = true
 		}
@@ -78,10 +96,11 @@ func rankTable(all []rankFigures, every bool) string {
 	}
 	fmt.Fprintf(&b, "  %s\n", "Wait(us)")
 	us := func(ns int64) float64 { return float64(ns) / 1000 }
-	shown := all
-	if !every && len(all) > rankScreen {
-		shown = all[:rankScreen]
+	more := 0
+	if !every {
+		more = max(0, len(shown)-rankScreen)
 	}
+	shown = shown[:len(shown)-more]
 	for i := range shown {
 		f := &shown[i]
 		fmt.Fprintf(&b, "  %-6d %12.1f %12.1f %12.1f %12.1f", f.rank, us(f.start), us(f.device), us(f.slack), us(f.residual))
@@ -103,8 +122,11 @@ func rankTable(all []rankFigures, every bool) string {
 		}
 		fmt.Fprintf(&b, "  %.1f%s\n", us(wait), doubt)
 	}
-	if n := len(all) - len(shown); n > 0 {
-		fmt.Fprintf(&b, "  … and %d more; -v lists all\n", n)
+	if more > 0 {
+		fmt.Fprintf(&b, "  … and %d more; -v lists all\n", more)
+	}
+	if latest != nil && latest.hidden {
+		fmt.Fprintf(&b, "  Waits end with the last task of rank %d, which is not drawn: %.1f us\n", latest.rank, us(latest.last))
 	}
 	return b.String()
 }

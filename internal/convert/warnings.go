@@ -75,7 +75,7 @@ func (c *Capture) warnPassedOver() {
 		if p.Retained {
 			c.warn("retained-passed-over", 1, "a newer retained run was passed over: %s; name its records file, as %s", p.Run, p.Path)
 		} else {
-			c.warn("ranks-passed-over", 1, "a newer capture of several ranks was passed over: %s; name one rank's records file, as %s", p.Run, p.Path)
+			c.warn("ranks-passed-over", 1, "a newer capture of several ranks was passed over: %[1]s; draw it with 'swimlane convert %[1]s', or name one rank's records file, as %[2]s", p.Run, p.Path)
 		}
 	}
 }

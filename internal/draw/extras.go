@@ -107,7 +107,7 @@ func (d *drawing) metadata() {
 	if host || d.t.Placed {
 		complete := !host || h.Complete
 		status := "partial"
-		if complete && (m.Collection == nil || m.Collection.Whole()) {
+		if d.t.Whole() {
 			status = "complete"
 		}
 		layout := "causal_composite"

@@ -29,7 +29,7 @@ type Choice struct {
 	Dispatch, DispatchID string // what chose them: the other is empty
 	Captures             []Capture
 	Found                bool          // nothing was named: this is all there is
-	warning              string        // what was left out then
+	Warning              string        // what was left out then, "" if nothing was
 	pairing              []trace.Field // how they were found, for the document's metadata
 	group                *Parent       // the submission that all of them are of; nil if that is not known
 }
@@ -40,7 +40,8 @@ var parentKey = regexp.MustCompile(`^([0-9]+):([0-9]+)$`)
 
 // Choose finds the captures below root that are stored as dispatch (dN), or that
 // belong to the submission dispatchID (RUN:SLOT). With neither it takes the only
-// automatic target, and refuses if there are several (spec/l3.md §3, §12 D18).
+// automatic target, and refuses if there are several (spec/l3.md §3, §12 D18): with
+// that error it returns a choice without captures if there is a warning.
 func Choose(root, dispatch, dispatchID string) (*Choice, error) {
 	switch {
 	case dispatch != "" && dispatchID != "":
@@ -74,7 +75,7 @@ func chooseOnly(root string) (*Choice, error) {
 		c, err := Choose(root, only.Dispatch, only.DispatchID)
 		if err == nil {
 			c.Found = true
-			c.warning = t.Warning
+			c.Warning = t.Warning
 		}
 		return c, err
 	}
@@ -89,7 +90,7 @@ func chooseOnly(root string) (*Choice, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%w; found no rankN/dN/%s below %s", errWhich, capture.FileName, root)
 	}
-	return nil, fmt.Errorf("%w; found %s", errWhich, strings.Join(names, ", "))
+	return &Choice{Root: root, Warning: t.Warning}, fmt.Errorf("%w; found %s", errWhich, strings.Join(names, ", "))
 }
 
 // byDispatch takes the capture dN of every rank (spec/l3.md §4.2).

@@ -8,20 +8,18 @@ import (
 	"swimlane/trace"
 )
 
-// Metadata describes the picture as a whole (spec/l3.md §10.10). All members must
-// have been drawn.
+// Metadata describes the picture as a whole (spec/l3.md §10.10): the list of ranks has
+// those that are drawn, all else is about all of them. All members must have been drawn.
 func (p *Plan) Metadata() []trace.Field {
 	var out []trace.Field
 	add := func(key string, json []byte) { out = append(out, trace.Field{Key: key, JSON: json}) }
-	whole := true
-	var slacks []int64
-	for _, m := range p.Members {
-		whole = whole && m.status() == complete
-		slacks = append(slacks, m.Placement.Slack())
-	}
 	status := complete
-	if !whole {
-		status = `"partial"`
+	var slacks []int64
+	for _, m := range p.All {
+		if !m.whole {
+			status = `"partial"`
+		}
+		slacks = append(slacks, m.Placement.Slack())
 	}
 	uncertainty := []byte(null)
 	if ns, ok := Uncertainty(slacks); ok {
@@ -48,7 +46,7 @@ func (p *Plan) Metadata() []trace.Field {
 	add("host_logs", append(logs, ']'))
 	add("global_origin_ns", strconv.AppendInt(nil, p.Origin, 10))
 	add("dispatcher_pids", append(pids, ']'))
-	add("rank_count", strconv.AppendInt(nil, int64(len(p.Members)), 10))
+	add("rank_count", strconv.AppendInt(nil, int64(len(p.All)), 10))
 	out = append(out, p.pairing...)
 	add("trace_status", []byte(status))
 	ranks := []byte{'['}
@@ -60,7 +58,22 @@ func (p *Plan) Metadata() []trace.Field {
 	}
 	add("ranks", append(ranks, ']'))
 	add("cross_rank_uncertainty_ns", uncertainty)
+	if len(p.Members) < len(p.All) {
+		add("selection", p.selection())
+	}
 	return out
+}
+
+// selection names the ranks that are drawn.
+func (p *Plan) selection() []byte {
+	b := []byte(`{"ranks":[`)
+	for i, m := range p.Members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(m.Rank), 10)
+	}
+	return append(b, `]}`...)
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"swimlane/capture"
@@ -25,6 +26,8 @@ type Member struct {
 	Pair      Pair
 	Placement *Placement
 
+	whole     bool            // nothing is missing of the capture
+	lastEnd   uint64          // of its tasks, in cycles, 0 if it has none
 	domain    string          // of the host's clock, "" if the capture does not say
 	firstHost int64           // earliest host time of the capture itself, 0 if it has none
 	spans     []*hostlog.Span // host spans of its run
@@ -34,7 +37,8 @@ type Member struct {
 // Plan is a merge whose captures are paired and placed.
 type Plan struct {
 	*Choice
-	Members  []*Member // by ascending rank; those that Only has left out are missing
+	All      []*Member // by ascending rank
+	Members  []*Member // those that are drawn: all of them unless Only has left out some
 	Logs     []string
 	Warnings []string
 	// Origin is the host time that the picture starts at, in ns.
@@ -52,16 +56,14 @@ type Plan struct {
 // why.
 func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, error)) (*Plan, error) {
 	p := &Plan{Choice: c}
-	if c.warning != "" {
-		p.Warnings = append(p.Warnings, c.warning)
-	}
 	for _, x := range c.Captures {
 		m, err := measure(x, read)
 		if err != nil {
 			return p, err
 		}
-		p.Members = append(p.Members, m)
+		p.All = append(p.All, m)
 	}
+	p.Members = p.All
 	if err := p.checkDomains(); err != nil {
 		return p, err
 	}
@@ -98,7 +100,10 @@ func measure(c Capture, read func(string) (*capture.Records, error)) (*Member, e
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{Capture: c, domain: rec.Meta.ClockDomain, firstHost: firstHost(rec)}
+	m := &Member{Capture: c, domain: rec.Meta.ClockDomain, firstHost: firstHost(rec), whole: timeline.Whole(rec)}
+	if len(rec.Tasks.End) > 0 {
+		m.lastEnd = slices.Max(rec.Tasks.End)
+	}
 	if m.Extent, err = ExtentOf(rec); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, c.Records)
 	}
@@ -177,29 +182,80 @@ func (p *Plan) Axis(m *Member, rec *capture.Records) (*timeline.Placement, error
 	if err != nil || now != m.Extent {
 		return nil, fmt.Errorf("%s changed between two readings; it is still being written: convert when it is complete", m.Records)
 	}
-	return &timeline.Placement{Cycles: m.Extent.All.First, Ns: m.Placement.Device(m.Extent.All.First) - p.Origin, Origin: uint64(p.Origin)}, nil
+	return p.axis(m), nil
 }
 
-// Only leaves out all ranks but those of a list as 0,3-5. Places and times stay as
-// they are in the whole picture.
+func (p *Plan) axis(m *Member) *timeline.Placement {
+	first := m.Extent.All.First
+	return &timeline.Placement{Cycles: first, Ns: m.Placement.Device(first) - p.Origin, Origin: uint64(p.Origin)}
+}
+
+// LastEnd is when the last task of a rank ended, in ns on the axis of the picture,
+// drawn or not. There is no such time if it ran none.
+func (p *Plan) LastEnd(m *Member) (ns int64, ok bool) {
+	return m.Extent.Rate.At(p.axis(m), m.lastEnd), m.lastEnd > 0
+}
+
+// Only leaves out all ranks but those of a list as 0,3-5. Places, times and what is
+// said of the merge as a whole stay as they are in the whole picture.
 func (p *Plan) Only(text string) error {
+	if err := p.HasRanks(text); err != nil {
+		return err
+	}
+	want, err := parseRanks(text)
+	if err != nil {
+		return err
+	}
+	p.Members = slices.DeleteFunc(slices.Clone(p.All), func(m *Member) bool {
+		return !slices.ContainsFunc(want, func(r [2]int) bool { return r[0] <= m.Rank && m.Rank <= r[1] })
+	})
+	return nil
+}
+
+// HasRanks refuses a list for Only that names a rank which is not merged.
+func (c *Choice) HasRanks(text string) error {
 	want, err := parseRanks(text)
 	if err != nil {
 		return err
 	}
 	var all []int
-	for _, m := range p.Members {
-		all = append(all, m.Rank)
+	for _, x := range c.Captures {
+		all = append(all, x.Rank)
 	}
 	for _, r := range want {
-		if !slices.ContainsFunc(all, func(rank int) bool { return r[0] <= rank && rank <= r[1] }) {
-			return fmt.Errorf("--rank %s names no rank of the merge between %d and %d; it has %s", text, r[0], r[1], strings.Trim(list(all), "[]"))
+		if slices.ContainsFunc(all, func(rank int) bool { return r[0] <= rank && rank <= r[1] }) {
+			continue
 		}
+		what := fmt.Sprintf("rank %d is not", r[0])
+		if r[0] != r[1] {
+			what = fmt.Sprintf("none of the ranks %d to %d is", r[0], r[1])
+		}
+		has := "which has ranks "
+		if len(all) == 1 {
+			has = "which has rank "
+		}
+		return fmt.Errorf("--rank %s: %s in the merge, %s%s", text, what, has, ranges(all))
 	}
-	p.Members = slices.DeleteFunc(p.Members, func(m *Member) bool {
-		return !slices.ContainsFunc(want, func(r [2]int) bool { return r[0] <= m.Rank && m.Rank <= r[1] })
-	})
 	return nil
+}
+
+// ranges writes ascending numbers as 0, 1, 4-9.
+func ranges(all []int) string {
+	var out []string
+	for i := 0; i < len(all); {
+		n := 1
+		for i+n < len(all) && all[i+n] == all[i]+n {
+			n++
+		}
+		if n < 3 {
+			n = 1
+			out = append(out, strconv.Itoa(all[i]))
+		} else {
+			out = append(out, fmt.Sprintf("%d-%d", all[i], all[i+n-1]))
+		}
+		i += n
+	}
+	return strings.Join(out, ", ")
 }
 
 // CheckList refuses a list of ranks that Only cannot read.
