@@ -2,6 +2,7 @@ package ranks
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +155,46 @@ func TestWindows(t *testing.T) {
 	if w.Key != (Key{10, 2}) || w.Start != 200 || w.Dur != 60 || w.Wall != 40 || *w.Dispatch != (Dispatch{1, 2, 0, 4}) ||
 		len(w.Phases) != 2 || w.Phases["sched"] != (Phase{5, 20}) || w.Phases["task_slot_3"] != (Phase{6, 7}) {
 		t.Errorf("%+v", w)
+	}
+}
+
+// TestNewestWindows: what spec/newest.md §10.1 and §11 add to the log.
+func TestNewestWindows(t *testing.T) {
+	run := func(pid int, root string) []string {
+		return []string{
+			fmt.Sprintf("%d 1 1 0 %s", pid, root),
+			fmt.Sprintf("%d 1 1 1 chip.run.runner_run 100 50", pid),
+			fmt.Sprintf("%d 1 1 2 chip.run.runner_run.device_wall 0 40 clk=dev", pid),
+			fmt.Sprintf("%d 1 1 2 chip.run.runner_run.device_boundaries 120 0 clk=dev dev_id=0", pid),
+			fmt.Sprintf("%d 1 1 2 chip.run.runner_run.aicpu_launch 110 0", pid),
+		}
+	}
+	got, err := Windows(spans(t, slices.Concat(
+		run(1, "chip.run 90 200 run_id=0 dispatch_id=0 slot_id=0 generation=1 run_epoch=7"),
+		run(2, "chip.run 90 200 run_id=17 dispatch_id=3 slot_id=0 generation=1 run_epoch=18446744073709551615"),
+		run(3, "chip.run 90 200 run_id=0 dispatch_id=3 slot_id=0 generation=1 run_epoch=x"),
+		run(4, "chip.prewarm.run 90 200 run_epoch=1"),
+		run(5, "chip.run.bind 90 3"),
+	)...))
+	if err != nil || len(got) != 4 {
+		t.Fatalf("%+v, %v; want the runs of pids 1, 2, 3 and 5: none of a warm-up", got, err)
+	}
+	for _, w := range got {
+		if len(w.Phases) != 0 || w.Launch == nil || *w.Launch != (Launch{At: 110}) {
+			t.Errorf("pid %d: phases %v, launch %v", w.PID, w.Phases, w.Launch)
+		}
+	}
+	if w := got[0]; w.Dispatch != nil || !w.Direct || *w.Epoch != 7 || *w.Run != (Phase{90, 200}) {
+		t.Errorf("direct: %+v", w)
+	}
+	if w := got[1]; *w.Dispatch != (Dispatch{17, 3, 0, 1}) || w.Direct || *w.Epoch != math.MaxUint64 {
+		t.Errorf("of a dispatcher: %+v", w)
+	}
+	if w := got[2]; *w.Dispatch != (Dispatch{0, 3, 0, 1}) || w.Direct || w.Epoch != nil {
+		t.Errorf("half of zeros: %+v", w)
+	}
+	if w := got[3]; w.PID != 5 || w.Run != nil || w.Dispatch != nil || w.Direct || w.Epoch != nil {
+		t.Errorf("without a root: %+v", w)
 	}
 }
 

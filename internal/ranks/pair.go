@@ -16,6 +16,9 @@ type Subject struct {
 	Extent   Extent
 	HostPID  int64     // 0 if it is not stated
 	Dispatch *Dispatch // nil if there is no sidecar
+	Epoch    uint64    // run_epoch of its records, 0 if they name none
+	Host     Bounds    // of what it has on the host's clock, in ns
+	Runtime  string    // "" if it names none
 }
 
 // How a window was found.
@@ -29,7 +32,7 @@ const (
 type Pair struct {
 	Window *Window
 	Source string
-	Keys   []string // of the sidecar that settled it
+	Keys   []string // what settled it beside pins and fit
 	Excess float64  // ns of the window that the capture does not fill; only by fit
 	Margin float64  // ns by which the next best assignment is worse, +Inf if there is none
 	Lost   bool     // the sidecar names a run that is not in the log
@@ -41,7 +44,7 @@ type pairing struct {
 	subjects []Subject
 	out      []Pair
 	taken    []bool  // windows that are pinned or settled
-	wanted   [][]int // windows of the capture's sidecar, nil if all are possible
+	wanted   [][]int // windows that the capture can be of, nil if all are possible
 }
 
 // maxAssignments is how many ways of matching are scored.
@@ -122,63 +125,6 @@ func (p *pairing) take(subject, window int, source string) {
 	p.out[subject] = Pair{Window: &p.windows[window], Source: source, Margin: math.Inf(1)}
 }
 
-// narrow keeps for each capture the windows that its sidecar names, and settles
-// those that are left with one (spec/l3.md §8.2).
-func (p *pairing) narrow() error {
-	of := map[int]int{} // captures that have only this window
-	for i := range p.subjects {
-		s := &p.subjects[i]
-		if p.out[i].Window != nil || s.HostPID == 0 && s.Dispatch == nil {
-			continue
-		}
-		all := p.candidates(s)
-		if p.out[i].Lost = len(all) == 0; p.out[i].Lost {
-			continue
-		}
-		free := slices.DeleteFunc(all, func(w int) bool { return p.taken[w] })
-		if len(free) == 0 {
-			return fmt.Errorf("capture %d's sidecar names a Host invocation that a pinned pairing already claims; the pin and the capture disagree about which invocation ran it", s.Rank)
-		}
-		if p.wanted[i] = free; len(free) == 1 {
-			of[free[0]]++
-		}
-	}
-	for i, free := range p.wanted {
-		if len(free) != 1 {
-			continue
-		}
-		if of[free[0]] > 1 {
-			p.wanted[i] = nil
-			continue
-		}
-		p.take(i, free[0], bySidecar)
-		p.out[i].Keys = p.subjects[i].keys()
-	}
-	return nil
-}
-
-// keys are what a sidecar says about the run.
-func (s *Subject) keys() (out []string) {
-	if s.HostPID != 0 {
-		out = append(out, "host_pid")
-	}
-	if s.Dispatch != nil {
-		out = append(out, "dispatch")
-	}
-	return out
-}
-
-func (p *pairing) candidates(s *Subject) (out []int) {
-	for i := range p.windows {
-		w := &p.windows[i]
-		if s.HostPID != 0 && int64(w.PID) != s.HostPID || s.Dispatch != nil && (w.Dispatch == nil || *w.Dispatch != *s.Dispatch) {
-			continue
-		}
-		out = append(out, i)
-	}
-	return out
-}
-
 // misfit is how many ns of a window a capture does not fill, +Inf if it does not
 // fit at all (spec/l3.md §8.3).
 func misfit(w *Window, e *Extent) float64 {
@@ -232,35 +178,73 @@ func (p *pairing) fit() error {
 			"Re-run so the captures carry the sidecar, narrow the logs with --host-log, or pin the pairing with --rank-pid RANK=PID:INV.",
 			len(open), len(free), ways)
 	}
-	s := search{cost: make([][]float64, len(open)), used: make([]bool, len(free)), now: make([]int, len(open)), best: math.Inf(1), next: math.Inf(1)}
-	for k, i := range open {
-		s.cost[k] = make([]float64, len(free))
-		for n, w := range free {
-			s.cost[k][n] = math.Inf(1)
-			if p.wanted[i] == nil || slices.Contains(p.wanted[i], w) {
-				s.cost[k][n] = misfit(&p.windows[w], &p.subjects[i].Extent)
-			}
-		}
-	}
+	costs, widths := p.costs(open, free)
+	s := newSearch(costs, len(free))
 	s.from(0, 0)
 	switch {
 	case math.IsInf(s.best, 1):
-		return errors.New("no way of matching these captures to the Host log's invocations puts every capture inside a window wide enough to hold it; " +
-			"the log and the captures are probably from different runs")
+		return p.misfits(open, free, widths)
 	case s.next <= max(4*s.best, s.best):
-		return fmt.Errorf("the captures pair ambiguously with the Host log's invocations: the best match is off by %.1f us of window and the next by %.1f us, which is too close to tell apart. "+
-			"Ranks running the same shape leave nothing in the timing that names the other, so re-run so the captures carry dispatch_identity.json with its host_pid, "+
-			"or pin the pairing explicitly (--rank-pid RANK=PID:INV).", s.best/1000, s.next/1000)
+		return p.ambiguous(s)
 	}
 	for k, i := range open {
 		lost := p.out[i].Lost
 		p.take(i, free[s.chosen[k]], byFit)
-		p.out[i].Excess, p.out[i].Lost = s.cost[k][s.chosen[k]], lost
+		p.out[i].Excess, p.out[i].Lost = costs[k][s.chosen[k]], lost
 	}
 	for i := range p.out {
 		p.out[i].Margin = s.next - s.best
 	}
 	return nil
+}
+
+// costs are those of giving each capture each of the free windows: by the width of
+// what the window has room for, and in the first result infinite where the capture
+// could not be placed there (spec/newest.md §10.1).
+func (p *pairing) costs(open, free []int) (costs, widths [][]float64) {
+	for _, i := range open {
+		cost, width := make([]float64, len(free)), make([]float64, len(free))
+		for n, w := range free {
+			width[n] = math.Inf(1)
+			if p.wanted[i] == nil || slices.Contains(p.wanted[i], w) {
+				width[n] = misfit(&p.windows[w], &p.subjects[i].Extent)
+			}
+			if cost[n] = width[n]; !math.IsInf(cost[n], 1) {
+				if _, err := Place(&p.windows[w], &p.subjects[i].Extent); err != nil {
+					cost[n] = math.Inf(1)
+				}
+			}
+		}
+		costs, widths = append(costs, cost), append(widths, width)
+	}
+	return costs, widths
+}
+
+// misfits says why no assignment is possible. Where the widths of the windows leave
+// one choice, the reason is what is wrong with the places in it.
+func (p *pairing) misfits(open, free []int, widths [][]float64) error {
+	s := newSearch(widths, len(free))
+	s.from(0, 0)
+	if !math.IsInf(s.best, 1) && s.next > max(4*s.best, s.best) {
+		for k, i := range open {
+			if _, err := Place(&p.windows[free[s.chosen[k]]], &p.subjects[i].Extent); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.New("no way of matching these captures to the Host log's invocations puts every capture inside a window wide enough to hold it; " +
+		"the log and the captures are probably from different runs")
+}
+
+// ambiguous says that two assignments are equally good, in the words of the
+// captures' time (spec/l3.md §8.3, spec/newest.md §10.1).
+func (p *pairing) ambiguous(s *search) error {
+	why := "Ranks running the same shape leave nothing in the timing that names the other, so re-run"
+	if slices.ContainsFunc(p.subjects, func(s Subject) bool { return s.Runtime != "" }) {
+		why = "Repeated runs or Ranks with the same shape leave nothing in the timing that names the other. Re-run"
+	}
+	return fmt.Errorf("the captures pair ambiguously with the Host log's invocations: the best match is off by %.1f us of window and the next by %.1f us, which is too close to tell apart. "+
+		"%s so the captures carry dispatch_identity.json with its host_pid, or pin the pairing explicitly (--rank-pid RANK=PID:INV).", s.best/1000, s.next/1000, why)
 }
 
 // finite reports whether there is such a margin.
@@ -281,6 +265,11 @@ type search struct {
 	now        []int
 	chosen     []int
 	best, next float64
+}
+
+// newSearch searches the windows for the captures of a cost.
+func newSearch(cost [][]float64, windows int) *search {
+	return &search{cost: cost, used: make([]bool, windows), now: make([]int, len(cost)), best: math.Inf(1), next: math.Inf(1)}
 }
 
 func (s *search) from(k int, sum float64) {

@@ -176,13 +176,13 @@ func (p *Plan) Host(m *Member) (*trace.Picture, error) {
 	slack := m.Placement.Slack()
 	for i, b := range []struct {
 		lane, name string
-		dur        int64
+		start, dur int64
 	}{
-		{"outer window", fmt.Sprintf("%s (rank%d)", outerSpan, m.Rank), w.Dur},
-		{"placement slack", fmt.Sprintf("slack %.1f us", float64(slack)/1000), slack},
+		{"outer window", fmt.Sprintf("%s (rank%d)", outerSpan, m.Rank), w.Start, w.Dur},
+		{"placement slack", fmt.Sprintf("slack %.1f us", float64(slack)/1000), m.Placement.Low(), slack},
 	} {
 		lane := out.lane(process, firstTID+uint32(i), b.lane)
-		all = append(all, trace.Slice{Lane: lane, Start: w.Start - p.Origin, End: w.Start - p.Origin + b.dur,
+		all = append(all, trace.Slice{Lane: lane, Start: b.start - p.Origin, End: b.start - p.Origin + b.dur,
 			ID: trace.NoID, Name: []byte(b.name), Category: "containment", Args: args})
 	}
 	out.bars = all

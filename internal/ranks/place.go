@@ -15,7 +15,9 @@ type Placement struct {
 	joined *join   // nil without a capture
 	head   float64 // ns of the device's axis before its zero that are drawn, ≤ 0
 	extent float64 // ns that are drawn
-	slack  float64 // ns that are left of the window
+	outer  float64 // ns that are left of the window
+	low    int64   // host time at which it is drawn
+	slack  float64 // ns that are left of the window behind low
 }
 
 // join says which cycle the device's phases count from.
@@ -100,14 +102,47 @@ func Place(w *Window, e *Extent) (*Placement, error) {
 	}
 	p.head = min(0, lo)
 	p.extent = max(float64(w.Wall), hi) - p.head
-	if p.slack = float64(w.Dur) - p.extent; p.slack < 0 {
+	if p.outer = float64(w.Dur) - p.extent; p.outer < 0 {
 		return nil, fmt.Errorf("pid %d inv %d draws %.1f us of device work but its chip.run.runner_run window is only %.1f us wide",
 			w.PID, w.Inv, p.extent/1000, float64(w.Dur)/1000)
+	}
+	if err := p.causal(); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
 
-// Slack is the room that is left in the window, in ns.
+// causal moves the place behind the instant at which the host launched the device,
+// if the log has it: nothing of the device came before (spec/newest.md §10.1).
+func (p *Placement) causal() error {
+	w := p.window
+	p.low, p.slack = w.Start, p.outer
+	l := w.Launch
+	if l == nil {
+		return nil
+	}
+	if l.Device || l.Dur != 0 || l.At < w.Start || l.At-w.Start > w.Dur {
+		return fmt.Errorf("invalid AICPU launch marker: expected Host clock, zero duration, and time within runner window (pid %d inv %d: %s)", w.PID, w.Inv, l.fault(w))
+	}
+	p.low = max(w.Start, l.At)
+	if p.slack = p.outer - float64(p.low-w.Start); p.slack < 0 {
+		return fmt.Errorf("pid %d inv %d has no legal placement: its chip.run.runner_run.aicpu_launch marker would put the device block outside the runner window", w.PID, w.Inv)
+	}
+	return nil
+}
+
+// fault says what of a marker is not as it must be.
+func (l *Launch) fault(w *Window) string {
+	switch {
+	case l.Device:
+		return "it is on the device's clock"
+	case l.Dur != 0:
+		return fmt.Sprintf("it lasts %d ns", l.Dur)
+	}
+	return fmt.Sprintf("it is at %d, the window from %d to %d", l.At, w.Start, w.Start+w.Dur)
+}
+
+// Slack is the room that is left in the window behind Low, in ns.
 func (p *Placement) Slack() int64 { return round(p.slack) }
 
 // Length is how long what is drawn of the device is, in ns.
@@ -122,10 +157,10 @@ func (p *Placement) Residual() int64 {
 }
 
 // Low is the earliest host time of what is drawn, in ns.
-func (p *Placement) Low() int64 { return p.window.Start }
+func (p *Placement) Low() int64 { return p.low }
 
 // Phase is the host time of a time on the axis of the phases, in ns, rounded.
-func (p *Placement) Phase(ns float64) int64 { return p.window.Start + round(ns-p.head) }
+func (p *Placement) Phase(ns float64) int64 { return p.low + round(ns-p.head) }
 
 // Device is the host time of a device time, in ns, rounded.
 func (p *Placement) Device(cycles uint64) int64 { return p.Phase(p.joined.phase(cycles)) }
@@ -133,7 +168,8 @@ func (p *Placement) Device(cycles uint64) int64 { return p.Phase(p.joined.phase(
 // round rounds to the nearest, ties to even.
 func round(v float64) int64 { return int64(math.RoundToEven(v)) }
 
-// fields are the published placement as keys and JSON (spec/l3.md §9.3).
+// fields are the published placement as keys and JSON (spec/l3.md §9.3, with a marker
+// also those of spec/newest.md §10.1).
 func (p *Placement) fields() [][2]string {
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	out := [][2]string{
@@ -146,8 +182,14 @@ func (p *Placement) fields() [][2]string {
 		{"device_wall_ns", n(p.window.Wall)},
 		{"device_extent_ns", n(p.Length())},
 		{"slack_ns", n(p.Slack())},
-		{"place_lo_ns", n(p.window.Start)},
-		{"place_hi_ns", n(p.window.Start + p.Slack())},
+		{"place_lo_ns", n(p.low)},
+		{"place_hi_ns", n(p.window.Start + round(p.outer))},
+	}
+	if l := p.window.Launch; l != nil {
+		out = append(out,
+			[2]string{"outer_slack_ns", n(round(p.outer))},
+			[2]string{"aicpu_launch_ns", n(l.At)},
+			[2]string{"causal_constraint", `"aicpu_launch<=device_start"`})
 	}
 	if j := p.joined; j != nil {
 		b := []byte(`{"sources":[`)

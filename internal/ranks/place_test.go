@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,120 @@ func TestPlaceExampleD(t *testing.T) {
 	}
 	if p.joined.cycle() != 999550 || p.Residual() != 100 || p.Slack() != 3000 || p.Device(1000300) != 2000750 {
 		t.Errorf("origin %d, residual %d, slack %d, cycle 1000300 at %d", p.joined.cycle(), p.Residual(), p.Slack(), p.Device(1000300))
+	}
+}
+
+// launched is the window of spec/newest.md §17 N6 with a marker at an instant.
+func launched(at int64) (Window, Extent) {
+	return Window{Key: Key{42, 1}, Start: 2000000, Dur: 5000, Wall: 2000, Phases: map[string]Phase{"sched": {700, 500}}, Launch: &Launch{At: at}},
+		Extent{Rate: gigahertz, All: Bounds{1000300, 1000700}, Sched: Bounds{1000300, 1000700}}
+}
+
+// TestPlaceLaunch is the worked example of spec/newest.md §17 N6: the marker moves
+// the place and takes its part of the slack.
+func TestPlaceLaunch(t *testing.T) {
+	for _, c := range []struct {
+		at                 int64
+		low, slack, anchor int64
+	}{
+		{2002500, 2002500, 500, 2003250},
+		{2000000, 2000000, 3000, 2000750}, // with the window: the same as without
+		{2003000, 2003000, 0, 2003750},    // no room is left
+	} {
+		w, e := launched(c.at)
+		p, err := Place(&w, &e)
+		if err != nil {
+			t.Errorf("at %d: %v", c.at, err)
+			continue
+		}
+		got := map[string]string{}
+		var keys []string
+		for _, f := range p.fields() {
+			got[f[0]] = f[1]
+			keys = append(keys, f[0])
+		}
+		want := map[string]string{
+			"slack_ns": fmt.Sprint(c.slack), "place_lo_ns": fmt.Sprint(c.low), "place_hi_ns": "2003000", "outer_slack_ns": "3000",
+			"aicpu_launch_ns": fmt.Sprint(c.at), "causal_constraint": `"aicpu_launch<=device_start"`,
+		}
+		for key, text := range want {
+			if got[key] != text {
+				t.Errorf("at %d: %s is %s, want %s", c.at, key, got[key], text)
+			}
+		}
+		if p.joined.cycle() != 999550 || p.Residual() != 100 || p.Device(1000300) != c.anchor {
+			t.Errorf("at %d: origin %d, residual %d, cycle 1000300 at %d, want %d", c.at, p.joined.cycle(), p.Residual(), p.Device(1000300), c.anchor)
+		}
+	}
+	w, e := launched(0)
+	w.Launch = nil
+	p, err := Place(&w, &e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range p.fields() {
+		if slices.Contains([]string{"outer_slack_ns", "aicpu_launch_ns", "causal_constraint"}, f[0]) {
+			t.Errorf("%s without a marker", f[0])
+		}
+	}
+}
+
+// TestPlaceLaunchErrors are the refusals of spec/newest.md §10.1.
+func TestPlaceLaunchErrors(t *testing.T) {
+	const invalid = "invalid AICPU launch marker: expected Host clock, zero duration, and time within runner window"
+	for _, c := range []struct {
+		name   string
+		change func(*Window)
+		want   string
+	}{
+		{"behind the window", func(w *Window) { w.Launch.At = 2006000 }, invalid + " (pid 42 inv 1: it is at 2006000, the window from 2000000 to 2005000)"},
+		{"before it", func(w *Window) { w.Launch.At = 1999999 }, invalid},
+		{"far before it", func(w *Window) { w.Launch.At = math.MinInt64 }, invalid},
+		{"of the device", func(w *Window) { w.Launch.Device = true }, invalid + " (pid 42 inv 1: it is on the device's clock)"},
+		{"with a length", func(w *Window) { w.Launch.Dur = 1 }, invalid + " (pid 42 inv 1: it lasts 1 ns)"},
+		{"too late", func(w *Window) { w.Launch.At = 2003001 },
+			"pid 42 inv 1 has no legal placement: its chip.run.runner_run.aicpu_launch marker would put the device block outside the runner window"},
+		{"at the window's end", func(w *Window) { w.Launch.At = 2005000 },
+			"pid 42 inv 1 has no legal placement: its chip.run.runner_run.aicpu_launch marker would put the device block outside the runner window"},
+		{"in a window that is too short anyway", func(w *Window) { w.Dur = 1500; w.Launch.At = 2000100 },
+			"pid 42 inv 1 draws 2.0 us of device work but its chip.run.runner_run window is only 1.5 us wide"},
+	} {
+		w, e := launched(2002500)
+		c.change(&w)
+		if p, err := Place(&w, &e); err == nil || p != nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+// TestPlaceLaunchNaive holds places with markers at random against the rule of
+// spec/newest.md §10.1, computed step by step.
+func TestPlaceLaunchNaive(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 7))
+	placed := 0
+	for range 2000 {
+		w := Window{Start: 1 + random.Int64N(1000), Dur: random.Int64N(6000), Wall: random.Int64N(3000), Phases: map[string]Phase{"sched": {random.Int64N(1000), 1 + random.Int64N(2500)}}}
+		w.Launch = &Launch{At: random.Int64N(8000), Dur: random.Int64N(20) / 19}
+		e := Extent{Rate: gigahertz, All: Bounds{5000, 5000 + uint64(random.IntN(2000))}}
+		outer := w.Dur - max(w.Wall, w.Phases["sched"].Start+w.Phases["sched"].Dur)
+		low := max(w.Start, w.Launch.At)
+		slack := w.Start + outer - low
+		fits := int64(e.All.Last-e.All.First) <= w.Wall
+		legal := w.Launch.Dur == 0 && w.Launch.At >= w.Start && w.Launch.At <= w.Start+w.Dur && outer >= 0 && slack >= 0
+		p, err := Place(&w, &e)
+		if (err == nil) != (fits && legal) {
+			t.Fatalf("%+v, launch %+v, extent %+v: %v, want a place: %v", w, *w.Launch, e.All, err, fits && legal)
+		}
+		if err != nil {
+			continue
+		}
+		placed++
+		if p.Low() != low || p.Slack() != slack || p.Phase(0) != low {
+			t.Fatalf("%+v, launch %+v: low %d, slack %d, want %d and %d", w, *w.Launch, p.Low(), p.Slack(), low, slack)
+		}
+	}
+	if placed < 100 {
+		t.Errorf("only %d were placed", placed)
 	}
 }
 

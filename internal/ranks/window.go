@@ -14,6 +14,9 @@ const (
 	phaseHead = wallSpan + "."
 	slotHead  = "task_slot_"
 	rootSpan  = "chip.run"
+
+	launchSpan = outerSpan + ".aicpu_launch" // the host started the device
+	warmUp     = "chip.prewarm.run"          // root of a run that serves no dispatch
 )
 
 // Key names a run of the log.
@@ -25,13 +28,23 @@ type Key struct {
 // Phase is a phase of a run on the device's own axis, in ns.
 type Phase struct{ Start, Dur int64 }
 
-// Window is what the log says about a run on a chip (spec/l3.md §7.1).
+// Launch is the instant at which the host launched the device, as the log has it.
+type Launch struct {
+	At, Dur int64
+	Device  bool // it is said to be on the device's clock
+}
+
+// Window is what the log says about a run on a chip (spec/l3.md §7.1, spec/newest.md §10, §11).
 type Window struct {
 	Key
 	Start, Dur int64 // of chip.run.runner_run: host ns
 	Wall       int64 // ns that the device took
 	Phases     map[string]Phase
 	Dispatch   *Dispatch // nil if the log does not name it
+	Direct     bool      // it was submitted directly: the log has an identity of zeros, which names nothing
+	Launch     *Launch   // nil if the log does not say when that was
+	Run        *Phase    // chip.run on the host's clock, nil if it is not in the log
+	Epoch      *uint64   // run_epoch: counter of the process; nil if the log does not say
 	spans      []*hostlog.Span
 }
 
@@ -56,7 +69,7 @@ func Windows(spans []hostlog.Span) ([]Window, error) {
 			last[s.Name] = s
 		}
 		outer, wall := last[outerSpan], last[wallSpan]
-		if outer == nil || wall == nil {
+		if outer == nil || wall == nil || last[warmUp] != nil {
 			continue
 		}
 		w := Window{Key: Key{v.PID, v.Inv}, Start: outer.TS, Dur: outer.Dur, Wall: wall.Dur, Phases: map[string]Phase{}, spans: v.Spans}
@@ -65,8 +78,20 @@ func Windows(spans []hostlog.Span) ([]Window, error) {
 				w.Phases[phase] = Phase{s.TS, s.Dur}
 			}
 		}
+		if s := last[launchSpan]; s != nil {
+			w.Launch = &Launch{s.TS, s.Dur, s.Device()}
+		}
 		if root := last[rootSpan]; root != nil {
 			w.Dispatch = dispatchOf(root)
+			if d := w.Dispatch; d != nil && d.Run == 0 && d.ID == 0 { // spec/newest.md §10.1
+				w.Dispatch, w.Direct = nil, true
+			}
+			w.Run = &Phase{root.TS, root.Dur}
+			if v, ok := root.Attr("run_epoch"); ok {
+				if n, ok := v.Uint(); ok {
+					w.Epoch = &n
+				}
+			}
 		}
 		out = append(out, w)
 	}
