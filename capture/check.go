@@ -66,14 +66,16 @@ func (d *reader) checkLevelAndClock() {
 		d.bad(stepLevel, "chip_swimlane_level", -1, "", "Unsupported chip_swimlane_level: %s (expected 1, 2, 3, or 4)", d.level)
 	}
 	d.out.Level = int(level)
-	if noClock {
+	if noClock && (!d.opt.Clockless || !d.hasLevel) {
 		d.bad(stepClock, "metadata", -1, "", "metadata missing/zero clock_freq_hz: %s", d.clock)
 		d.errs[stepClock].Hint = "the file states no clock, so its cycles cannot be turned into time; files of already joined µs are not readable"
 		if !d.hasLevel && other != "" {
 			d.errs[stepClock].Hint = other
 		}
 	}
-	d.out.Meta.ClockHz = hz
+	if d.out.Meta.ClockHz = hz; noClock {
+		d.out.Meta.ClockHz = 0
+	}
 }
 
 // badVersion tells whether a section breaks the rule of schema_version: exactly

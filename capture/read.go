@@ -18,6 +18,8 @@ type Options struct {
 	Extras bool
 	// Pops fills Phases.Pops. With Extras they are kept as text only.
 	Pops bool
+	// Clockless reads a file that states no clock_freq_hz, too: Meta.ClockHz is 0.
+	Clockless bool
 	// Progress is called now and then with the number of bytes read.
 	Progress func(bytes int64)
 }

@@ -48,7 +48,7 @@ type Run struct {
 
 // Metadata is what the metadata object says, unknown keys left out.
 type Metadata struct {
-	ClockHz      uint64   // device cycles per second, > 0
+	ClockHz      uint64   // device cycles per second, > 0; 0 only with Options.Clockless
 	CoreTypes    []string // by core id; may be shorter than the cores in use
 	CoreToThread []int32  // core id → scheduler thread, negative: none; nil if absent
 

@@ -64,6 +64,10 @@ func retainedIn(dir string) []retained {
 	return out
 }
 
+// RetainedIn are the records files of the retained runs in a directory and its
+// swimlane-<k>/, by directory and epoch.
+func RetainedIn(dir string) []string { return pathsOf(retainedIn(dir)) }
+
 // compareNumbered compares texts that end in numbers and begin alike by these numbers.
 func compareNumbered(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 

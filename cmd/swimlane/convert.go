@@ -23,7 +23,8 @@ then looked for one directory above the records too, and the output is called
 merged_swimlane_e<epoch>.json, as several runs lie in one directory.
 
 CAPTURE may also be a directory of several ranks, rank0/d0/ and so on, with the
-host.<pid>.log of the run. The captures that belong together are merged into
+host.<pid>.log of the run, or the host_clock_alignment.<pid>.log beside the
+records. The captures that belong together are merged into
 l3_swimlane.json: those in dN of every rank (--dispatch), or those of a group
 (--dispatch-id); a directory that holds only one such set needs neither. Each
 rank is placed in the window that the host's log has for it. How far it may be

@@ -104,6 +104,7 @@ func (m *merge) plan() error {
 	m.progress.Stage("placing", sizeOf(files...))
 	m.Plan, err = choice.Plan(ranks.Options{HostLogs: m.o.ranks.hostLog, Pins: m.o.ranks.rankPID}, func(path string) (*capture.Records, error) {
 		opt := m.o.reading()
+		opt.Clockless = true // told of where the clock is needed
 		opt.Progress = m.progress.Part()
 		rec, err := capture.Read(path, opt)
 		if text, ok := console.PathText(err); ok {
@@ -130,7 +131,7 @@ func (m *merge) plan() error {
 func (m *merge) inputs() []string {
 	out := append([]string(nil), m.Logs...)
 	for _, c := range m.Captures {
-		out = append(out, c.Records, capture.Beside(c.Records, capture.DepsFileName), filepath.Join(filepath.Dir(c.Records), ranks.IdentityFile))
+		out = append(out, c.Records, capture.Beside(c.Records, capture.DepsFileName), capture.Beside(c.Records, ranks.IdentityFile))
 		if found, err := Find(c.Records, &m.o.Input); err == nil { // a map that cannot be read is told of when it is needed
 			out = append(out, found.inputs...)
 		}

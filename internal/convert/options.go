@@ -127,7 +127,7 @@ func (o *Options) Flags(cmd *cobra.Command) {
 	f.BoolVar(&o.Overhead, "overhead", false, "add counter tracks: idle cores, ready tasks, and where both exist (needs deps.json)")
 	f.StringVar(&o.ranks.dispatch, "dispatch", "", "several ranks: merge the captures in dN of every rank")
 	f.StringVar(&o.ranks.dispatchID, "dispatch-id", "", "several ranks: merge the captures of one group, whatever their dN")
-	f.StringArrayVar(&o.ranks.hostLog, "host-log", nil, "several ranks: read this host log and not host.*.log of the directory; may be repeated")
+	f.StringArrayVar(&o.ranks.hostLog, "host-log", nil, "several ranks: read this host log and not those of the directory; may be repeated")
 	f.StringArrayVar(&o.ranks.rankPID, "rank-pid", nil, "several ranks: the process of a rank's capture, and which of its runs; may be repeated")
 	words := map[string]string{"dispatch": "dN", "dispatch-id": "RUN:SLOT", "host-log": "FILE", "rank-pid": "RANK=PID[:INV]"}
 	if !o.Alias {

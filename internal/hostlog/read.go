@@ -63,14 +63,21 @@ type Reader struct {
 }
 
 // Discover lists the logs directly in a directory, the files host.*.log, sorted.
-func Discover(dir string) ([]string, error) {
+func Discover(dir string) ([]string, error) { return discover(dir, "host.") }
+
+// DiscoverExtracts lists the files host_clock_alignment.*.log directly in a
+// directory, sorted: what a runtime repeats of its log beside a capture, the one run
+// that the capture is of (spec/newest.md §11).
+func DiscoverExtracts(dir string) ([]string, error) { return discover(dir, "host_clock_alignment.") }
+
+func discover(dir, prefix string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // sorted by name
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), "host.")
+		rest, ok := strings.CutPrefix(e.Name(), prefix)
 		if !ok || !strings.HasSuffix(rest, ".log") {
 			continue
 		}

@@ -36,8 +36,8 @@ func (p *Plan) setAxis(all []hostlog.Span) error {
 		p.Origin = min(p.Origin, s.TS)
 	}
 	for _, m := range p.Members { // also where the log lost chip.run (spec/l3.md §12 D10)
-		if m.firstHost > 0 {
-			p.Origin = min(p.Origin, m.firstHost)
+		if m.host.First > 0 {
+			p.Origin = min(p.Origin, int64(m.host.First))
 		}
 	}
 	if p.Origin <= 0 {

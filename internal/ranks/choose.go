@@ -67,7 +67,10 @@ func Choose(root, dispatch, dispatchID string) (*Choice, error) {
 
 func chooseOnly(root string) (*Choice, error) {
 	t, err := FindTargets(root)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNodes):
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("%w; none was given, and none can be found: %w", errWhich, err)
 	}
 	if len(t.Targets) == 1 {
@@ -99,7 +102,10 @@ func (c *Choice) byDispatch(ranks []rankDir) error {
 		return errors.New("--dispatch must name dN (for example, --dispatch d0)")
 	}
 	for _, r := range ranks {
-		records := recordsOf(filepath.Join(c.Root, r.name, c.Dispatch))
+		records, err := recordsOf(filepath.Join(c.Root, r.name, c.Dispatch))
+		if err != nil {
+			return err
+		}
 		if records == "" {
 			return fmt.Errorf("rank%d is missing %s/%s", r.rank, c.Dispatch, capture.FileName)
 		}
@@ -107,7 +113,7 @@ func (c *Choice) byDispatch(ranks []rankDir) error {
 	}
 	known := 0
 	for i := range c.Captures {
-		id, err := readIdentity(filepath.Dir(c.Captures[i].Records))
+		id, err := readIdentity(c.Captures[i].Records)
 		if err != nil {
 			return err
 		}
@@ -167,11 +173,14 @@ func identified(root string, r rankDir) ([]Capture, error) {
 	var out []Capture
 	for _, d := range dispatches(filepath.Join(root, r.name)) {
 		dir := filepath.Join(root, r.name, d.name)
-		records := recordsOf(dir)
+		records, err := recordsOf(dir)
+		if err != nil {
+			return nil, err
+		}
 		if records == "" {
 			continue
 		}
-		id, err := readIdentity(dir)
+		id, err := readIdentity(records)
 		if err != nil {
 			return nil, err
 		}

@@ -34,12 +34,71 @@ func IsTree(root string) bool {
 			return true
 		}
 	}
-	return recordsOf(root) == "" && len(nodes(root)) > 0
+	records, err := recordsOf(root)
+	return records == "" && err == nil && len(nodes(root)) > 0
 }
 
-// nodes are the directories that belong to nodes (spec/l3.md §12 D6).
+// nodes are the directories that belong to nodes (spec/l3.md §12 D6), by number.
 func nodes(root string) []string {
-	return slices.DeleteFunc(subdirectories(root, ""), func(name string) bool { return !nodeName.MatchString(name) })
+	out := slices.DeleteFunc(subdirectories(root, ""), func(name string) bool { return !nodeName.MatchString(name) })
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	return out
+}
+
+// maxNesting is how many levels of nodes are looked through.
+const maxNesting = 4
+
+// nodeRoots finds the directories of nodes below dir that hold ranks, and says how many each has.
+func nodeRoots(dir string, level int) (roots []string, ranks []int) {
+	for _, name := range nodes(dir) {
+		path, n := filepath.Join(dir, name), 0
+		for _, sub := range subdirectories(path, "rank") {
+			if rankName.MatchString(sub) {
+				n++
+			}
+		}
+		if n > 0 {
+			roots, ranks = append(roots, path), append(ranks, n)
+		}
+		if level < maxNesting {
+			r, k := nodeRoots(path, level+1)
+			roots, ranks = append(roots, r...), append(ranks, k...)
+		}
+	}
+	return roots, ranks
+}
+
+var errNodes = errors.New("NETWORK1/L4 needs a node namespace; only one same-host L3 Worker can be merged")
+
+// ofNodes says that a directory holds the captures of nodes, which ones, and how to
+// choose one (spec/l3.md §12 D6, spec/newest.md §15).
+func ofNodes(root string) error {
+	roots, ranks := nodeRoots(root, 1)
+	if len(roots) == 0 {
+		return fmt.Errorf("%w; %s holds %s, and no rankN below", errNodes, root, some(nodes(root)))
+	}
+	said := make([]string, len(roots))
+	for i, path := range roots {
+		said[i] = fmt.Sprintf("%s (%d ranks)", path, ranks[i])
+		if ranks[i] == 1 {
+			said[i] = path + " (1 rank)"
+		}
+	}
+	holds := fmt.Sprintf("those of %d nodes", len(roots))
+	if len(roots) == 1 {
+		holds = "that of one node"
+	}
+	return fmt.Errorf("%w; %s holds %s: %s; name one of them, as swimlane convert %s", errNodes, root, holds, some(said), roots[0])
+}
+
+// some lists texts as far as one cares to read.
+func some(all []string) string {
+	if n := len(all) - maxSaid; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxSaid], ", "), n)
+	}
+	return strings.Join(all, ", ")
 }
 
 // discover lists the ranks below root by their number (spec/l3.md §4.1).
@@ -58,7 +117,7 @@ func discover(root string) ([]rankDir, error) {
 	}
 	if len(out) == 0 {
 		if len(nodes(root)) > 0 {
-			return nil, errors.New("NETWORK1/L4 needs a node namespace; only one same-host L3 Worker can be merged")
+			return nil, ofNodes(root)
 		}
 		return nil, fmt.Errorf("no rankN directories found under %s", root)
 	}
@@ -117,13 +176,25 @@ func subdirectories(dir, prefix string) []string {
 	return out
 }
 
-// recordsOf is the records file in a directory, "" if there is none.
-func recordsOf(dir string) string {
+// recordsOf is the records file in a directory, "" if there is none. A run that was
+// retained counts if there is no other (spec/newest.md §9).
+func recordsOf(dir string) (string, error) {
 	for _, name := range []string{capture.FileName, capture.FileName + ".gz"} {
 		path := filepath.Join(dir, name)
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
-			return path
+			return path, nil
 		}
 	}
-	return ""
+	kept := capture.RetainedIn(dir)
+	switch len(kept) {
+	case 0:
+		return "", nil
+	case 1:
+		return kept[0], nil
+	}
+	said := make([]string, len(kept))
+	for i, path := range kept {
+		said[i] = strings.TrimPrefix(path, dir+string(filepath.Separator))
+	}
+	return "", fmt.Errorf("%s holds %d retained runs (%s), and a merge takes one capture of each rank; leave only one of them there, or convert each alone", dir, len(kept), some(said))
 }

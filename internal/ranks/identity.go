@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
+	"swimlane/capture"
 	"swimlane/internal/jsonscan"
 )
 
@@ -46,9 +48,10 @@ var digestText = regexp.MustCompile(`^[0-9a-f]{64}$`)
 var identityFields = []string{"run_id", "task_slot", "group_index", "group_size", "chip_rank",
 	"local_capture_index", "endpoint_dispatch_id", "pipeline_slot", "pipeline_generation"}
 
-// readIdentity reads the sidecar in a directory rankN/dN, nil if there is none.
-func readIdentity(dir string) (*Identity, error) {
-	path := filepath.Join(dir, IdentityFile)
+// readIdentity reads the sidecar of a records file in rankN/dN, nil if there is
+// none. That of a retained run lies beside the records or one directory above.
+func readIdentity(records string) (*Identity, error) {
+	path := capture.Beside(records, IdentityFile)
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -143,6 +146,9 @@ func parseIdentity(path string, data []byte) (*Identity, error) {
 		return refuse("dispatch identity has an invalid callable digest")
 	}
 	dir := filepath.Dir(path)
+	if strings.HasPrefix(filepath.Base(dir), "swimlane-") {
+		dir = filepath.Dir(dir)
+	}
 	rank := rankName.FindStringSubmatch(filepath.Base(filepath.Dir(dir)))
 	index := dispatchName.FindStringSubmatch(filepath.Base(dir))
 	if rank == nil || index == nil {

@@ -4,44 +4,127 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"swimlane/capture"
 	"swimlane/internal/hostlog"
 )
 
 // findLogs lists the logs that are read: those that were named, or else those of
-// the tree (spec/l3.md §6.1).
-func findLogs(root string, named []string) ([]string, error) {
+// the tree (spec/l3.md §6.1, spec/newest.md §10.2).
+func (p *Plan) findLogs(named []string) ([]string, error) {
 	if len(named) > 0 {
-		var missing, logs []string
-		var seen []os.FileInfo
-		for _, path := range named {
-			st, err := os.Stat(path)
-			if err != nil || !st.Mode().IsRegular() {
-				missing = append(missing, path)
-				continue
-			}
-			same := func(other os.FileInfo) bool { return os.SameFile(st, other) }
-			if !slices.ContainsFunc(seen, same) { // a log read twice would hold every run twice
-				seen, logs = append(seen, st), append(logs, path)
-			}
-		}
-		if len(missing) > 0 {
-			return nil, errors.New("--host-log names a file that does not exist: " + strings.Join(missing, ", "))
-		}
-		return logs, nil
+		return namedLogs(named)
 	}
-	logs, err := hostlog.Discover(root)
+	logs, err := hostlog.Discover(p.Root)
 	if err != nil {
 		return nil, err
 	}
+	dirs := []string{p.Root}
+	for _, rank := range subdirectories(p.Root, "rank") {
+		for _, d := range subdirectories(filepath.Join(p.Root, rank), "d") {
+			dirs = append(dirs, filepath.Join(p.Root, rank, d))
+		}
+	}
+	for _, c := range p.Captures { // of a retained run also beside its records
+		dirs = append(dirs, capture.Dirs(c.Records)[0])
+	}
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		extracts, err := hostlog.DiscoverExtracts(dir)
+		if err != nil {
+			return nil, err
+		}
+		logs = append(logs, extracts...)
+	}
 	if len(logs) == 0 {
-		return nil, fmt.Errorf("no host.*.log under %s: cross-Rank placement reads each Rank's device work out of the chip.run.runner_run window that contains it. "+
-			"Pass --host-log, or re-run with a Host log threshold of TIMING or finer.", root)
+		what := "host.*.log"
+		if p.runtime != "" {
+			what = "host_clock_alignment.*.log or host.*.log"
+		}
+		return nil, fmt.Errorf("no %s under %s: cross-Rank placement reads each Rank's device work out of the chip.run.runner_run window that contains it. "+
+			"Pass --host-log, or re-run with a Host log threshold of TIMING or finer.", what, p.Root)
+	}
+	slices.Sort(logs)
+	return logs, nil
+}
+
+// namedLogs are the logs that the user named, each once.
+func namedLogs(named []string) ([]string, error) {
+	var missing, logs []string
+	var seen []os.FileInfo
+	for _, path := range named {
+		st, err := os.Stat(path)
+		if err != nil || !st.Mode().IsRegular() {
+			missing = append(missing, path)
+			continue
+		}
+		same := func(other os.FileInfo) bool { return os.SameFile(st, other) }
+		if !slices.ContainsFunc(seen, same) { // a log read twice would hold every run twice
+			seen, logs = append(seen, st), append(logs, path)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, errors.New("--host-log names a file that does not exist: " + strings.Join(missing, ", "))
 	}
 	return logs, nil
+}
+
+// event is what makes two records of a span one (spec/newest.md §10.2).
+type event struct {
+	pid   int
+	inv   uint64
+	depth int
+	name  string
+	ts    int64
+	dur   int64
+}
+
+// readLogs reads the spans of logs. A span that several of them have is kept once,
+// that of the first: the extract of a capture repeats what the log of its process
+// has. What one log has twice happened twice.
+func readLogs(paths []string) (*hostlog.Records, error) {
+	out := &hostlog.Records{}
+	var from []int         // log of each span
+	in := map[int][2]int{} // first and last log of a process
+	at := 0
+	r := hostlog.Reader{Span: func(s *hostlog.Span) error {
+		out.Spans = append(out.Spans, *s)
+		from = append(from, at)
+		ends, ok := in[s.PID]
+		if !ok {
+			ends[0] = at
+		}
+		in[s.PID] = [2]int{ends[0], at}
+		return nil
+	}}
+	for i, path := range paths {
+		at = i
+		if err := r.ReadSource(path, nil); err != nil {
+			return nil, err
+		}
+	}
+	out.Summary = r.Summary
+	seen := map[event]int{}
+	kept := out.Spans[:0]
+	for i, s := range out.Spans {
+		if ends := in[s.PID]; ends[0] != ends[1] {
+			e := event{s.PID, s.Inv, s.Depth, s.Name, s.TS, s.Dur}
+			first, ok := seen[e]
+			if !ok {
+				seen[e] = from[i]
+			} else if first != from[i] {
+				continue
+			}
+		}
+		kept = append(kept, s)
+	}
+	clear(out.Spans[len(kept):])
+	out.Spans = kept
+	return out, nil
 }
 
 // Pin says which process, and perhaps which run of it, a rank's capture is of.

@@ -39,6 +39,9 @@ func (p *Plan) Metadata() []trace.Field {
 		}
 		logs = jsonscan.AppendString(logs, path)
 	}
+	if p.runtime != "" { // spec/newest.md §10.2
+		add("runtime", optional(p.runtime))
+	}
 	add("layout", []byte(`"containment_spliced_multi_rank"`))
 	add("dispatch", optional(p.Dispatch))
 	add("dispatch_id", optional(p.DispatchID))

@@ -3,7 +3,7 @@ package ranks
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 )
 
 // clues are the windows that a capture can be of by what it and its sidecar say.
@@ -140,20 +140,24 @@ func (p *pairing) otherEpoch(s *Subject, c *clues, epochs []uint64) error {
 			runs = append(runs, fmt.Sprintf("pid %d inv %d of run_epoch %s", p.windows[w].PID, p.windows[w].Inv, said))
 		}
 		return fmt.Errorf("rank%d: the records are of run_epoch %d, but the run that the sidecar names is %s; one of the two files is of another run. "+
-			"Pin the pairing with --rank-pid RANK=PID:INV if you know which.", s.Rank, s.Epoch, strings.Join(runs[:min(len(runs), maxSaid)], ", "))
+			"Pin the pairing with --rank-pid RANK=PID:INV if you know which.", s.Rank, s.Epoch, some(runs))
 	}
 	where := "of the Host logs"
 	if s.HostPID != 0 {
 		where = fmt.Sprintf("of pid %d", s.HostPID)
 	}
+	return fmt.Errorf("rank%d: the records are of run_epoch %d, and no run %s can be that one: they are of run_epoch %s. "+
+		"Name the log of that run with --host-log, or pin the pairing with --rank-pid RANK=PID:INV.", s.Rank, s.Epoch, where, someEpochs(epochs))
+}
+
+// someEpochs lists epochs as far as one cares to read.
+func someEpochs(epochs []uint64) string {
 	slices.Sort(epochs)
-	epochs = slices.Compact(epochs)
-	more := ""
-	if n := len(epochs) - maxSaid; n > 0 {
-		epochs, more = epochs[:maxSaid], fmt.Sprintf(" and %d more", n)
+	var said []string
+	for _, e := range slices.Compact(epochs) {
+		said = append(said, strconv.FormatUint(e, 10))
 	}
-	return fmt.Errorf("rank%d: the records are of run_epoch %d, and no run %s can be that one: they are of run_epoch %s%s. "+
-		"Name the log of that run with --host-log, or pin the pairing with --rank-pid RANK=PID:INV.", s.Rank, s.Epoch, where, strings.Trim(list(epochs), "[]"), more)
+	return some(said)
 }
 
 // maxSaid is how many of many things a message lists.

@@ -160,27 +160,34 @@ func TestCluesNaive(t *testing.T) {
 // TestInfeasiblePlaces: a window in which the capture has no legal place is none of
 // its windows, however well its width fits (spec/newest.md §10.1).
 func TestInfeasiblePlaces(t *testing.T) {
+	capture := running(0, 50)
+	capture.Runtime = "host_build_graph"
 	tight, wide := fitting(10, 1, 60), fitting(10, 2, 200)
 	tight.Launch = &Launch{At: tight.Start + 4000}
-	pairs, err := Match([]Window{tight, wide}, []Subject{running(0, 50)}, nil)
+	pairs, err := Match([]Window{tight, wide}, []Subject{capture}, nil)
 	if err != nil || said(pairs) != "10:2 fit" || pairs[0].Excess != 150 || finite(pairs[0].Margin) {
 		t.Errorf("%s, %v; want the wide window and no other", said(pairs), err)
 	}
 	// If no window is left, the reason is what is wrong with the one that fits best …
-	_, err = Match([]Window{tight}, []Subject{running(0, 50)}, nil)
+	_, err = Match([]Window{tight}, []Subject{capture}, nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "pid 10 inv 1 has no legal placement: ") {
 		t.Error(err)
 	}
 	// … as long as there is such a one.
 	other := tight
 	other.Inv = 2
-	_, err = Match([]Window{tight, other}, []Subject{running(0, 50)}, nil)
+	_, err = Match([]Window{tight, other}, []Subject{capture}, nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "no way of matching these captures to the Host log's invocations ") {
 		t.Error(err)
 	}
 	// A marker that cannot be does not matter in a window of another run.
 	tight.Launch = &Launch{Device: true}
-	if pairs, err = Match([]Window{tight, wide}, []Subject{running(0, 50)}, nil); err != nil || said(pairs) != "10:2 fit" {
+	if pairs, err = Match([]Window{tight, wide}, []Subject{capture}, nil); err != nil || said(pairs) != "10:2 fit" {
+		t.Errorf("%s, %v", said(pairs), err)
+	}
+	// Captures of before go by the width alone (spec/l3.md §8.3).
+	capture.Runtime = ""
+	if pairs, err = Match([]Window{tight, wide}, []Subject{capture}, nil); err != nil || said(pairs) != "10:1 fit" || pairs[0].Margin != 140 {
 		t.Errorf("%s, %v", said(pairs), err)
 	}
 }

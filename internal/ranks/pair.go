@@ -198,9 +198,15 @@ func (p *pairing) fit() error {
 	return nil
 }
 
+// named reports whether the captures name their runtime, as today's do.
+func (p *pairing) named() bool {
+	return slices.ContainsFunc(p.subjects, func(s Subject) bool { return s.Runtime != "" })
+}
+
 // costs are those of giving each capture each of the free windows: by the width of
-// what the window has room for, and in the first result infinite where the capture
-// could not be placed there (spec/newest.md §10.1).
+// what the window has room for, and for captures that name their runtime in the first
+// result infinite where the capture could not be placed (spec/newest.md §10.1). Older
+// captures that fit a window nowhere still count as its rivals (spec/l3.md §8.3).
 func (p *pairing) costs(open, free []int) (costs, widths [][]float64) {
 	for _, i := range open {
 		cost, width := make([]float64, len(free)), make([]float64, len(free))
@@ -209,7 +215,7 @@ func (p *pairing) costs(open, free []int) (costs, widths [][]float64) {
 			if p.wanted[i] == nil || slices.Contains(p.wanted[i], w) {
 				width[n] = misfit(&p.windows[w], &p.subjects[i].Extent)
 			}
-			if cost[n] = width[n]; !math.IsInf(cost[n], 1) {
+			if cost[n] = width[n]; p.named() && !math.IsInf(cost[n], 1) {
 				if _, err := Place(&p.windows[w], &p.subjects[i].Extent); err != nil {
 					cost[n] = math.Inf(1)
 				}
@@ -240,7 +246,7 @@ func (p *pairing) misfits(open, free []int, widths [][]float64) error {
 // captures' time (spec/l3.md §8.3, spec/newest.md §10.1).
 func (p *pairing) ambiguous(s *search) error {
 	why := "Ranks running the same shape leave nothing in the timing that names the other, so re-run"
-	if slices.ContainsFunc(p.subjects, func(s Subject) bool { return s.Runtime != "" }) {
+	if p.named() {
 		why = "Repeated runs or Ranks with the same shape leave nothing in the timing that names the other. Re-run"
 	}
 	return fmt.Errorf("the captures pair ambiguously with the Host log's invocations: the best match is off by %.1f us of window and the next by %.1f us, which is too close to tell apart. "+

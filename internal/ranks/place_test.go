@@ -141,10 +141,8 @@ func TestPlaceLaunch(t *testing.T) {
 			continue
 		}
 		got := map[string]string{}
-		var keys []string
 		for _, f := range p.fields() {
 			got[f[0]] = f[1]
-			keys = append(keys, f[0])
 		}
 		want := map[string]string{
 			"slack_ns": fmt.Sprint(c.slack), "place_lo_ns": fmt.Sprint(c.low), "place_hi_ns": "2003000", "outer_slack_ns": "3000",

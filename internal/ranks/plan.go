@@ -26,12 +26,15 @@ type Member struct {
 	Pair      Pair
 	Placement *Placement
 
-	whole     bool            // nothing is missing of the capture
-	lastEnd   uint64          // of its tasks, in cycles, 0 if it has none
-	domain    string          // of the host's clock, "" if the capture does not say
-	firstHost int64           // earliest host time of the capture itself, 0 if it has none
-	spans     []*hostlog.Span // host spans of its run
-	view      []trace.Field   // of its own picture's metadata
+	runtime  string          // that made its task ids, "" if the capture does not say
+	whole    bool            // nothing is missing of the capture
+	lastEnd  uint64          // of its tasks, in cycles, 0 if it has none
+	domain   string          // of the host's clock, "" if the capture does not say
+	epochs   []uint64        // run_epoch of its records, as far as they name one
+	host     Bounds          // of what the capture itself has on the host's clock, in ns
+	noExtent error           // why it has no extent: told only when one is needed
+	spans    []*hostlog.Span // host spans of its run
+	view     []trace.Field   // of its own picture's metadata
 }
 
 // Plan is a merge whose captures are paired and placed.
@@ -47,6 +50,7 @@ type Plan struct {
 	layout      layout
 	dispatchers []dispatcher
 	domain      string
+	runtime     string
 	slices      int64 // numbers that are in use
 	flows       int64
 }
@@ -67,11 +71,14 @@ func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, 
 	if err := p.checkDomains(); err != nil {
 		return p, err
 	}
-	var err error
-	if p.Logs, err = findLogs(c.Root, opt.HostLogs); err != nil {
+	if err := p.checkRuntimes(); err != nil {
 		return p, err
 	}
-	rec, err := hostlog.ReadAll(nil, p.Logs...)
+	var err error
+	if p.Logs, err = p.findLogs(opt.HostLogs); err != nil {
+		return p, err
+	}
+	rec, err := readLogs(p.Logs)
 	if err != nil {
 		return p, err
 	}
@@ -94,39 +101,50 @@ func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, 
 	return p, p.setAxis(rec.Spans)
 }
 
-// measure reads a capture for what placement asks of it.
+// measure reads a capture for what pairing and placement ask of it.
 func measure(c Capture, read func(string) (*capture.Records, error)) (*Member, error) {
 	rec, err := read(c.Records)
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{Capture: c, domain: rec.Meta.ClockDomain, firstHost: firstHost(rec), whole: timeline.Whole(rec)}
+	m := &Member{Capture: c, runtime: rec.Meta.Runtime, whole: timeline.Whole(rec), domain: rec.Meta.ClockDomain, host: hostBounds(rec), epochs: epochsOf(rec)}
 	if len(rec.Tasks.End) > 0 {
 		m.lastEnd = slices.Max(rec.Tasks.End)
 	}
-	if m.Extent, err = ExtentOf(rec); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, c.Records)
-	}
+	m.Extent, m.noExtent = ExtentOf(rec)
 	return m, nil
 }
 
-// firstHost is the earliest time of what a capture has on the host's clock, 0 if it has none.
-func firstHost(rec *capture.Records) int64 {
-	var first uint64
-	at := func(ns uint64) {
-		if ns > 0 && (first == 0 || ns < first) {
-			first = ns
-		}
-	}
+// hostBounds are the bounds of what a capture has on the host's clock, in ns.
+func hostBounds(rec *capture.Records) (b Bounds) {
 	for i := range rec.HostOrc {
-		for _, ns := range rec.HostOrc[i].Start {
-			at(ns)
+		for j := range rec.HostOrc[i].Start {
+			b.add(rec.HostOrc[i].Start[j])
+			b.add(rec.HostOrc[i].End[j])
 		}
 	}
 	for i := range rec.Uploads {
-		at(rec.Uploads[i].Start)
+		b.add(rec.Uploads[i].Start)
+		b.add(rec.Uploads[i].End)
 	}
-	return int64(first)
+	return b
+}
+
+// epochsOf are the runs that a capture says it is of: a retained one for itself,
+// others by their records. Launches of kernels are no runs.
+func epochsOf(rec *capture.Records) (out []uint64) {
+	if kept := rec.Meta.Collection; kept != nil && kept.RunEpoch.Set && kept.RunEpoch.V >= 0 {
+		out = append(out, uint64(kept.RunEpoch.V))
+	}
+	if rec.Launches == nil {
+		for _, r := range rec.Runs {
+			if r.Known {
+				out = append(out, r.Epoch)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // checkDomains refuses captures of different hosts (spec/l3.md §5).
@@ -150,13 +168,52 @@ func (p *Plan) checkDomains() error {
 	return nil
 }
 
+// checkRuntimes refuses captures whose task ids do not mean the same (spec/newest.md §10.2).
+func (p *Plan) checkRuntimes() error {
+	var names []string
+	for _, m := range p.Members {
+		name := m.runtime
+		if name == "" {
+			name = "none"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if len(names) > 1 {
+		return fmt.Errorf("Ranks of this run name different runtimes (%s); one merged trace carries one TaskId layout, so these captures cannot be spliced together.", //lint:ignore ST1005 the words of spec/newest.md §10.2
+			strings.Join(names, ", "))
+	}
+	p.runtime = p.Members[0].runtime
+	return nil
+}
+
+// subject is what pairing asks of a member.
+func (m *Member) subject() (Subject, error) {
+	s := Subject{Rank: m.Rank, Extent: m.Extent, Host: m.host, Runtime: m.runtime}
+	if m.noExtent != nil {
+		return s, fmt.Errorf("%w: %s", m.noExtent, m.Records)
+	}
+	if id := m.Identity; id != nil {
+		s.HostPID, s.Dispatch = id.HostPID, &id.Dispatch
+	}
+	switch n := len(m.epochs); {
+	case n > 1:
+		return s, fmt.Errorf("the capture is of %d runs (run_epoch %s), and a merge places one run of each rank; capture the runs one by one: %s", n, someEpochs(m.epochs), m.Records)
+	case n == 1:
+		s.Epoch = m.epochs[0] // real runs count from 1: 0 names none
+	}
+	return s, nil
+}
+
 // place pairs the captures with windows and finds their places in them.
 func (p *Plan) place(windows []Window, pins map[int]Pin) error {
 	subjects := make([]Subject, len(p.Members))
 	for i, m := range p.Members {
-		subjects[i] = Subject{Rank: m.Rank, Extent: m.Extent}
-		if id := m.Identity; id != nil {
-			subjects[i].HostPID, subjects[i].Dispatch = id.HostPID, &id.Dispatch
+		var err error
+		if subjects[i], err = m.subject(); err != nil {
+			return err
 		}
 	}
 	pairs, err := Match(windows, subjects, pins)
