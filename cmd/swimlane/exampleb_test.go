@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"swimlane/internal/console"
-	"swimlane/internal/trace/check"
 )
 
 // exampleB makes the tree of the second worked example of spec/l3.md §9.5 with any
@@ -78,15 +77,7 @@ func converted(t *testing.T, args ...string) (bars []bar, metadata map[string]an
 			t.Fatal(err)
 		}
 		bars, metadata = doc.TraceEvents, doc.Metadata
-		report, err := check.File(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range report.Findings {
-			if f.Severity != check.Note && f.Rule != "flow-args" {
-				t.Errorf("the viewer would object: %v, %v times: %v", f.Rule, f.Count, f.Examples)
-			}
-		}
+		mustBeClean(t, path)
 	}
 	return bars, metadata, out.String(), errs.String(), code
 }

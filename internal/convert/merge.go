@@ -245,9 +245,11 @@ func bound(all []*ranks.Member) string {
 		text += fmt.Sprintf("; a cross-Rank gap under %.1f us is undecided", float64(ns)/1000)
 	}
 	if slices.Max(halves) >= shownNs {
-		text += fmt.Sprintf("; records lie up to %s us beside that, half of the residual", fromTo(halves))
+		beside := fmt.Sprintf("lie up to %s us (half of the residual) beside that", fromTo(halves))
 		if ns, _ := ranks.Uncertainty(reach); several {
-			text += fmt.Sprintf(", so that a gap between them under %.1f us is undecided", float64(ns)/1000)
+			text += fmt.Sprintf("; of records, which %s, one under %.1f us", beside, float64(ns)/1000)
+		} else {
+			text += "; records " + beside
 		}
 	}
 	return text

@@ -380,3 +380,28 @@ func TestMovedEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestResidual: what bars of ours say beside the slack is what the reference's metadata
+// say of their rank, and is asked of no others.
+func TestResidual(t *testing.T) {
+	number := func(n string) any { return json.Number(n) }
+	of := func(rank, residual string) any {
+		return map[string]any{"rank": number(rank), "placement": map[string]any{"join": map[string]any{"residual_ns": number(residual)}}}
+	}
+	s := &side{trace: &Trace{metadata: map[string]any{"ranks": []any{of("0", "50"), of("3", "0"), map[string]any{"rank": number("4")}}}}}
+	for _, c := range []struct {
+		args map[string]any
+		want string
+	}{
+		{map[string]any{"rank": number("0"), "slack_ns": number("7")}, `{"rank": 0, "residual_ns": 50, "slack_ns": 7}`},
+		{map[string]any{"rank": number("0"), "slack_ns": number("7"), "device_ts_ns": number("0")}, `{"device_ts_ns": 0, "rank": 0, "slack_ns": 7}`},
+		{map[string]any{"rank": number("0")}, `{"rank": 0}`},
+		{map[string]any{"rank": number("3"), "slack_ns": number("7")}, `{"rank": 3, "slack_ns": 7}`},
+		{map[string]any{"rank": number("4"), "slack_ns": number("7")}, `{"rank": 4, "slack_ns": 7}`},
+		{map[string]any{"rank": number("9"), "slack_ns": number("7")}, `{"rank": 9, "slack_ns": 7}`},
+	} {
+		if got := canonical(s.withResidual(c.args)); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.args, got, c.want)
+		}
+	}
+}

@@ -94,6 +94,8 @@ func (c *comparison) sliceItems(s *side) []*sliceItem {
 		exact := sl.args
 		if s.ownForm {
 			exact = it.takeMarks()
+		} else if !c.SkipOurOwnForm {
+			exact = s.withResidual(exact)
 		}
 		var times []string
 		for _, k := range timeArgs {
@@ -115,6 +117,33 @@ func (c *comparison) sliceItems(s *side) []*sliceItem {
 		out = append(out, it)
 	}
 	return out
+}
+
+// withResidual adds what bars of ours that were placed with the records of a rank say
+// beside the slack, and the reference says in the metadata only: residual_ns, if it is
+// not 0.
+func (s *side) withResidual(args map[string]any) map[string]any {
+	rank, ok := intArg(args, "rank")
+	_, placed := args["slack_ns"]
+	_, phase := args["device_ts_ns"] // a phase of the log, whose place has no residual
+	if !ok || !placed || phase {
+		return args
+	}
+	document, _ := s.trace.metadata.(map[string]any)
+	list, _ := document["ranks"].([]any)
+	for _, x := range list {
+		of, _ := x.(map[string]any)
+		if n, ok := intArg(of, "rank"); !ok || n != rank {
+			continue
+		}
+		placement, _ := of["placement"].(map[string]any)
+		join, _ := placement["join"].(map[string]any)
+		if ns, ok := intArg(join, "residual_ns"); ok && ns != 0 {
+			args = maps.Clone(args)
+			args["residual_ns"] = join["residual_ns"]
+		}
+	}
+	return args
 }
 
 // takeMarks notes the two args of a reversed edge and returns the others.

@@ -241,6 +241,10 @@ func (p *Plan) Views(m *Member, pic *draw.Picture) (*trace.Picture, error) {
 		}
 	}
 	r := &renumbering{slices: p.slices, flows: p.flows, args: []trace.Arg{number("rank", int64(m.Rank)), number("slack_ns", m.Placement.Slack())}}
+	r.bars = r.args
+	if ns := m.Placement.Residual(); ns != 0 {
+		r.bars = append(slices.Clone(r.args), number("residual_ns", ns))
+	}
 	p.slices += pic.SliceIDs
 	p.flows += pic.FlowIDs
 	out.Sections = nil
@@ -252,10 +256,11 @@ func (p *Plan) Views(m *Member, pic *draw.Picture) (*trace.Picture, error) {
 
 // renumbering makes events of a capture those of a rank: numbers do not repeat
 // between ranks, and all but counters say which rank it was and how far it may be
-// off (spec/l3.md §10.8, §12 D19).
+// off (spec/l3.md §10.8, §12 D8, D19). Bars also have the residual, which the slack
+// does not contain.
 type renumbering struct {
 	slices, flows int64
-	args          []trace.Arg
+	args, bars    []trace.Arg
 }
 
 type ofRank struct {
@@ -278,7 +283,7 @@ func (k *rankSink) Slice(s *trace.Slice) {
 	if own.ID != trace.NoID {
 		own.ID += k.slices
 	}
-	k.args = append(append(k.args[:0], s.Args...), k.renumbering.args...)
+	k.args = append(append(k.args[:0], s.Args...), k.bars...)
 	own.Args = k.args
 	k.sink.Slice(&own)
 }

@@ -229,7 +229,31 @@ func (p *Plan) place(windows []Window, pins map[int]Pin) error {
 			return err
 		}
 	}
+	p.warnResidual()
 	return nil
+}
+
+// loose: half of a residual is worth a warning above this part of the slack.
+const loose = 10
+
+// warnResidual says where the slack is not nearly the whole bound of records, as it is
+// not where the log has no phases to hold them against (spec/l3.md §12 D8).
+func (p *Plan) warnResidual() {
+	var of []int
+	var most int64
+	for _, m := range p.All {
+		if half := (m.Placement.Residual() + 1) / 2; half > m.Placement.Slack()/loose {
+			of, most = append(of, m.Rank), max(most, half)
+		}
+	}
+	what := "rank"
+	if len(of) > 1 {
+		what = "ranks "
+	}
+	if most > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s%s: the slack is not the whole bound: records may lie up to %.1f us (half of residual_ns) before or behind it; "+
+			"the log has little to hold them against", what, ranges(of), float64(most)/1000))
+	}
 }
 
 // Axis is where the capture of a member lies on the axis of the picture. rec is the

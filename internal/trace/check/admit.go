@@ -247,6 +247,7 @@ func (t *trace) place(e *rawEvent) {
 	if ev.ph == 'X' || ev.ph == 'B' {
 		t.rep.Slices++
 		t.embed(e)
+		ev.facts = t.facts.number(e.args.facts)
 		if e.id.state == good {
 			ev.id, ev.idKind = e.id.n, idKindOf(e.id)
 		}
@@ -264,7 +265,11 @@ func (t *trace) flowPoint(e *rawEvent, ev *event) bool {
 	if e.id.text {
 		t.hit(ruleFlowIDString, e, "id %q is read as %d", short(t.names.get(uint32(e.id.n))), e.id.flow)
 	}
-	if e.args.members > 0 {
+	switch {
+	case e.args.members == 0:
+	case e.args.members == e.args.facts.len():
+		ev.facts = t.facts.number(e.args.facts) // its slice may have them too
+	default:
 		t.hit(ruleFlowArgs, e, "%d args", e.args.members)
 	}
 	ev.id, ev.cat, ev.bp = int64(e.id.flow), e.cat, e.bp

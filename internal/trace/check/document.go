@@ -25,6 +25,7 @@ type trace struct {
 	flows    map[flowKey]flow
 	embedded map[uint32]embeddedFlow // by event: flows written on slices
 	sliceIDs []sliceID               // sorted, once something asks
+	facts    factSets
 }
 
 func newTrace(r io.Reader) *trace {

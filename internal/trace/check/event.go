@@ -54,6 +54,7 @@ type argSummary struct {
 	nameKind  kind
 	sort      int64 // args.sort_index
 	sortState state
+	facts     facts
 }
 
 // A rawEvent is one element of traceEvents as written.
@@ -251,6 +252,7 @@ func (t *trace) readArgs(e *rawEvent) bool {
 		}
 		e.args.members++
 		k := t.names.put(key)
+		fact := factOf(key)
 		isName, isSort := string(key) == "name", string(key) == "sort_index"
 		v, ok := t.s.value(&e.argSums)
 		if !ok {
@@ -264,6 +266,7 @@ func (t *trace) readArgs(e *rawEvent) bool {
 		if isSort {
 			e.args.setSort(v)
 		}
+		e.args.facts.note(fact, v)
 	}
 }
 

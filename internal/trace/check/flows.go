@@ -56,8 +56,10 @@ func (t *trace) point(l *lane, i uint32, ev *event) {
 	}
 	slice, ok := t.bind(l, i, ev)
 	if !ok {
+		t.unbound(i)
 		return
 	}
+	t.repeats(i, slice)
 	switch ev.ph {
 	case 's':
 		t.flowStart(t.keyOf(ev), i, slice)

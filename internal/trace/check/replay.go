@@ -36,6 +36,7 @@ type event struct {
 	lane   uint32
 	name   uint32
 	cat    uint32 // of a flow point
+	facts  uint32 // of a slice, or of a flow point that has no other args; 0: none
 	ph     byte   // X B E i s t f
 	idKind idKind // what id is on a slice, dur on a flow point
 	bp     bool
@@ -133,6 +134,9 @@ func (t *trace) replay() {
 		}
 	}
 	for i := range t.lanes {
+		for _, f := range t.lanes[i].awaiting {
+			t.unbound(f)
+		}
 		for _, f := range t.lanes[i].stack {
 			if f.open {
 				t.hitEvent(ruleBeginUnclosed, f.ev, "no E closes it")
@@ -159,6 +163,7 @@ func (t *trace) begin(l *lane, i uint32, ev *event) {
 	}
 	l.stack = append(l.stack, frame{ev: i, end: end, open: open})
 	for _, f := range l.awaiting {
+		t.repeats(f, i)
 		t.flowEnd(t.keyOf(t.events.at(f)), f, i)
 	}
 	l.awaiting = l.awaiting[:0]

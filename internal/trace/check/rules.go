@@ -66,6 +66,7 @@ const (
 	rulePhUnreplayed
 	ruleZeroLength
 	ruleFlowIDString
+	ruleFlowArgsRepeated
 	ruleArgUint64
 	ruleArgNull
 	ruleCounterID
@@ -127,22 +128,23 @@ var rules = [ruleCount]struct {
 	ruleFlowTurned:          {"flow-turned", Note, "The viewer draws an arrow from the slice that starts first, and here that is its destination: both ends are right, the head is not. Nothing in the file can change that."},
 	ruleFlowToItself:        {"flow-to-itself", Bind, "Both ends of the arrow bind to one slice; give the two bars lanes without overlap."},
 
-	ruleArrayCut:       {"array-cut", Note, "The array form is not closed; the viewer reads it, other JSON readers do not."},
-	ruleTrailingComma:  {"trailing-comma", Note, "A comma before the end of traceEvents is read by the viewer, but is not JSON; leave it out."},
-	ruleTimeExponent:   {"time-exponent", Note, "Scientific notation in ts or dur tends to have lost digits; write plain decimals."},
-	rulePidString:      {"pid-string", Note, "A string as pid or tid works in the viewer only by accident; write an integer."},
-	ruleNameMissing:    {"name-missing", Note, "A slice without a name is drawn without a label; name it."},
-	ruleLaneUnnamed:    {"lane-unnamed", Note, "A lane without thread_name shows its number; name it."},
-	ruleProcessUnnamed: {"process-unnamed", Note, "A process without process_name shows its number; name it."},
-	ruleSortOrder:      {"sort-order", Note, "The sort indexes say another order than the pids or tids; viewers before v53 do not read them, so number both alike."},
-	rulePhUnreplayed:   {"ph-unreplayed", Note, "The viewer imports this kind of event, but no rule for it is replayed here; look at it in the viewer."},
-	ruleZeroLength:     {"zero-length", Note, "A slice of length 0 is drawn as an instant and hides under bars; give it a length or a lane of its own."},
-	ruleFlowIDString:   {"flow-id-string", Note, "A string as flow id is read as hex, \"10\" is 16; write an integer."},
-	ruleArgUint64:      {"arg-uint64", Note, "An integer beyond 64 bits with sign shows as -1.0 in the viewer; write it as a string too if it matters."},
-	ruleArgNull:        {"arg-null", Note, "The viewer leaves out args that are null; leave them out."},
-	ruleCounterID:      {"counter-id", Note, "A string id becomes part of the counter's name; put it into the name."},
-	ruleCounterEmpty:   {"counter-empty", Note, "A counter without args draws nothing; leave it out."},
-	ruleDuplicateID:    {"duplicate-id", Note, "Several slices have one id, so a bind_id does not say which is meant; number them apart."},
+	ruleArrayCut:         {"array-cut", Note, "The array form is not closed; the viewer reads it, other JSON readers do not."},
+	ruleTrailingComma:    {"trailing-comma", Note, "A comma before the end of traceEvents is read by the viewer, but is not JSON; leave it out."},
+	ruleTimeExponent:     {"time-exponent", Note, "Scientific notation in ts or dur tends to have lost digits; write plain decimals."},
+	rulePidString:        {"pid-string", Note, "A string as pid or tid works in the viewer only by accident; write an integer."},
+	ruleNameMissing:      {"name-missing", Note, "A slice without a name is drawn without a label; name it."},
+	ruleLaneUnnamed:      {"lane-unnamed", Note, "A lane without thread_name shows its number; name it."},
+	ruleProcessUnnamed:   {"process-unnamed", Note, "A process without process_name shows its number; name it."},
+	ruleSortOrder:        {"sort-order", Note, "The sort indexes say another order than the pids or tids; viewers before v53 do not read them, so number both alike."},
+	rulePhUnreplayed:     {"ph-unreplayed", Note, "The viewer imports this kind of event, but no rule for it is replayed here; look at it in the viewer."},
+	ruleZeroLength:       {"zero-length", Note, "A slice of length 0 is drawn as an instant and hides under bars; give it a length or a lane of its own."},
+	ruleFlowIDString:     {"flow-id-string", Note, "A string as flow id is read as hex, \"10\" is 16; write an integer."},
+	ruleFlowArgsRepeated: {"flow-args-repeated", Note, "The args of a flow point are dropped; here the slice it binds to has the same, so nothing is lost."},
+	ruleArgUint64:        {"arg-uint64", Note, "An integer beyond 64 bits with sign shows as -1.0 in the viewer; write it as a string too if it matters."},
+	ruleArgNull:          {"arg-null", Note, "The viewer leaves out args that are null; leave them out."},
+	ruleCounterID:        {"counter-id", Note, "A string id becomes part of the counter's name; put it into the name."},
+	ruleCounterEmpty:     {"counter-empty", Note, "A counter without args draws nothing; leave it out."},
+	ruleDuplicateID:      {"duplicate-id", Note, "Several slices have one id, so a bind_id does not say which is meant; number them apart."},
 }
 
 // findings counts hits by rule and keeps the first places.

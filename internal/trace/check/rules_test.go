@@ -213,6 +213,32 @@ func TestFlowKeys(t *testing.T) {
 	})
 }
 
+// TestFlowFacts: args of arrows are lost, unless the slices that they bind to have them.
+func TestFlowFacts(t *testing.T) {
+	args := func(ev, args string) string { return with(ev, `"args":{`+args+`}`) }
+	const both, more = `"rank":2,"slack_ns":60`, `"taskId":9,"slack_ns":60,"rank":2,"residual_ns":4`
+	a, b := x("a", 10, "0", "9"), x("b", 11, "5", "4")
+	s, f := start(1, 10, "0"), finish(1, 11, "5")
+	noBp := func(ev string) string { return strings.Replace(ev, `"bp":"e",`, "", 1) }
+	runRules(t, []ruleTest{
+		{"slices have them", onLanes(args(a, more), args(b, both), args(s, both), args(f, both)), "flow-args-repeated:2", true},
+		{"arrows first in the file", onLanes(args(s, both), args(f, both), args(a, both), args(b, more)), "flow-args-repeated:2", true},
+		{"a launch", onLanes(args(a, `"launch_epoch":3`), args(b, `"launch_epoch":3`), args(s, `"launch_epoch":3`), f), "flow-args-repeated:1", true},
+		{"one slice has another value", onLanes(args(a, both), args(b, `"rank":2,"slack_ns":61`), args(s, both), args(f, both)), "flow-args-repeated:1 flow-args:1", false},
+		{"one slice lacks one", onLanes(args(a, `"rank":2`), args(b, both), args(s, both), args(f, both)), "flow-args-repeated:1 flow-args:1", false},
+		{"slices without args", onLanes(a, b, args(s, both), args(f, both)), "flow-args:2", false},
+		{"more than the slice has", onLanes(args(a, both), args(b, both), args(s, both+`,"why":1`), args(f, both)), "flow-args-repeated:1 flow-args:1", false},
+		{"no number", onLanes(args(a, `"rank":"2"`), args(b, both), args(s, `"rank":"2"`), args(f, both)), "flow-args-repeated:1 flow-args:1", false},
+		{"a key twice", onLanes(args(a, both), args(b, both), args(s, `"rank":3,"rank":2`), args(f, both)), "flow-args-repeated:1 flow-args:1", false},
+		{"another slice lies on top", onLanes(args(a, both), x("top", 10, "1", "3"), args(b, both), args(start(1, 10, "2"), both), args(f, both)),
+			"flow-args-repeated:1 flow-args:1", false},
+		{"no slice", onLanes(args(b, both), args(s, both), args(f, both)), "flow-args-repeated:1 flow-args:1 flow-end-without-start:1 flow-no-slice:1", false},
+		{"the next slice has them", onLanes(args(a, both), args(b, both), args(s, both), args(noBp(finish(1, 11, "4")), both)), "flow-args-repeated:2 flow-no-bp:1", false},
+		{"no next slice", onLanes(args(a, both), args(b, both), args(s, both), args(noBp(finish(1, 11, "6")), both)),
+			"flow-args-repeated:1 flow-args:1 flow-no-bp:1 flow-unfinished:1", false},
+	})
+}
+
 func TestFlowBinding(t *testing.T) {
 	bound := func(ev string, id any) string { return with(ev, fmt.Sprintf(`"bind_id":%v`, id)) }
 	runRules(t, []ruleTest{
