@@ -157,7 +157,9 @@ func (d *depsReader) id() (uint64, bool) {
 
 func (d *depsReader) taskEntry() {
 	if d.s.Peek() != jsonscan.Object {
-		d.s.Skip()
+		if d.s.Skip(); d.detail != nil {
+			d.detail.out.Nameless++
+		}
 		return
 	}
 	var id uint64

@@ -25,7 +25,8 @@ type DepsDetail struct {
 	// Rows says of every edge what there is beside the two tasks.
 	Rows []DepsRow
 
-	Odd int64 // values that are not of their kind
+	Odd      int64 // values that are not of their kind
+	Nameless int64 // entries of tasks without a task id; they are skipped
 
 	lists  intern
 	dtypes []string
@@ -374,6 +375,8 @@ func (t *detailReader) endTask(named bool) (has uint8) {
 			t.args.add(t.task[i])
 		}
 		t.argEnd.add(t.args.len())
+	} else {
+		t.out.Nameless++
 	}
 	has, t.has, t.task = t.has, 0, t.task[:0]
 	return has

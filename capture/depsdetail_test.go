@@ -69,7 +69,7 @@ func TestDepsDetailDefaults(t *testing.T) {
 		got = append(got, fmt.Sprint(r.Source, r.Arg, r.Overlap, flags, stated))
 	}
 	equal(t, got, []string{"unknown -1  3 false", "tensormap -1 other 1 false", "explicit -1  1 true", "creator -1  0 true", "explicit -1  3 false"})
-	if d.Skipped != 1 || d.Odd != 0 {
+	if d.Skipped != 1 || d.Odd != 0 || d.Nameless != 1 {
 		t.Errorf("%d skipped, %d odd", d.Skipped, d.Odd)
 	}
 }
