@@ -3,6 +3,8 @@ package scene
 import (
 	"io"
 	"time"
+
+	"swimlane/internal/hostlog"
 )
 
 // SetGrace changes how long a failed run waits for what is at work.
@@ -49,3 +51,20 @@ func BeWorker(scenes []*Scene, from io.Reader, to io.Writer) int { return beWork
 
 // Digests are those of a node's callables.
 func Digests(s *Scene) []string { return s.Node.digests() }
+
+// WaitsOf are the slots of the tasks that each task of an orchestration waits for, when it
+// is submitted to a node where nothing runs.
+func WaitsOf(s *Scene, orchestrate func(*NodeOrchestrator)) (waits [][]int) {
+	n := &nodeBatch{node: s.Node, config: s.Cases[0].Config, digests: s.Node.digests()}
+	n.log = newNodeLog(hostlog.New(hostlog.Options{Output: io.Discard}), hostlog.SystemClock())
+	n.sched = newNodeSched(n)
+	orchestrate(&NodeOrchestrator{run: &nodeRun{nodeBatch: n, id: 1}})
+	for _, t := range n.sched.incoming {
+		var on []int
+		for _, p := range t.after {
+			on = append(on, p.slot)
+		}
+		waits = append(waits, on)
+	}
+	return waits
+}

@@ -54,6 +54,9 @@ func RunAicore(c AicoreConfig, g *Graph) (*Report, error) {
 	case c.Threads < abi.MinThreads || c.Threads > c.Chip.Arch.MaxThreads:
 		return nil, fmt.Errorf("a run with %d AICPU threads cannot be: expected %d to %d", c.Threads, abi.MinThreads, c.Chip.Arch.MaxThreads)
 	}
+	if err := g.check(); err != nil {
+		return nil, err
+	}
 	tasks, err := expand(g)
 	if err != nil {
 		return nil, err

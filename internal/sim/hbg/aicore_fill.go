@@ -1,6 +1,8 @@
 package hbg
 
 import (
+	"iter"
+
 	"swimlane/internal/abi"
 	"swimlane/internal/sim"
 )
@@ -63,6 +65,7 @@ func (s *aicoreSched) publish(c *aicoreClaim, places [][]*aicoreWorker, done *ai
 		for _, w := range cores {
 			s.spend(sim.CoreSchedDispatch)
 			jobs, on = append(jobs, r.put(w, c.task, c.first+i, abi.PublicationFilling)), append(on, w)
+			s.leave()
 		}
 	}
 	span.end = s.published(c.task)
@@ -154,31 +157,72 @@ func (s *aicoreSched) fillSingle(kind aicoreKind, test func(*aicoreWorker) bool,
 	if len(places) == 0 {
 		return false
 	}
-	from := s.find(kind, steal, func(*aicoreTask) bool { return true })
+	from, blocks := s.find(kind, len(places), steal)
 	if from == nil {
 		return false
 	}
 	s.busy()
-	c := s.claim(from, kind, len(places))
+	c := s.claim(from, kind, blocks)
 	s.probe(c)
 	s.publish(c, places[:c.blocks], nil)
 	return true
 }
 
-// find is the scheduler whose inbox has a task first in it that a test likes: this
-// one, or else the next one that has, if it may be stolen from.
-func (s *aicoreSched) find(kind aicoreKind, steal bool, test func(*aicoreTask) bool) *aicoreSched {
-	n := len(s.r.scheds)
-	for i := range n {
-		from := s.r.scheds[(s.index+i)%n]
-		if in := from.inboxes[kind]; len(in) > 0 && test(in[0]) {
-			return from
-		}
-		if !steal {
-			break
+// find is the scheduler from whose inbox tasks can be taken that need one core each, and
+// how many blocks of them, at most so many: this one, or else the next one that has more
+// than it can place at once, if it may be stolen from.
+func (s *aicoreSched) find(kind aicoreKind, most int, steal bool) (from *aicoreSched, blocks int) {
+	if n := s.ready(kind, most); n > 0 {
+		return s, n
+	}
+	if steal {
+		for other := range s.others() {
+			places := other.places(kind)
+			if n := other.ready(kind, places+most) - places; n > 0 {
+				return other, n
+			}
 		}
 	}
-	return nil
+	return nil, 0
+}
+
+// others are the other schedulers, the next one first.
+func (s *aicoreSched) others() iter.Seq[*aicoreSched] {
+	return func(yield func(*aicoreSched) bool) {
+		n := len(s.r.scheds)
+		for i := 1; i < n && yield(s.r.scheds[(s.index+i)%n]); i++ {
+		}
+	}
+}
+
+// ready is how many blocks an inbox holds, counted up to a number.
+func (s *aicoreSched) ready(kind aicoreKind, most int) (n int) {
+	for _, t := range s.inboxes[kind] {
+		if n += t.rest(); n >= most {
+			return most
+		}
+	}
+	return n
+}
+
+// places is how many of the blocks in its inbox the scheduler will place itself in its
+// next iteration, which others leave to it: on idle cores, and none while it computes.
+func (s *aicoreSched) places(kind aicoreKind) (n int) {
+	if s.computing {
+		return 0
+	}
+	if kind == kindMIX {
+		if in := s.inboxes[kind]; s.held == nil && len(in) > 0 && s.all(in[0].lanes(), (*aicoreWorker).idle) {
+			n++
+		}
+		return n
+	}
+	for _, w := range s.workers {
+		if (w.core.Type == abi.AIC) == (kind == kindAIC) && w.idle() && !s.reserved(w) {
+			n++
+		}
+	}
+	return n
 }
 
 // fillMixed publishes a block of a task that uses several cores of the cluster. One of
@@ -196,10 +240,7 @@ func (s *aicoreSched) fillMixed() bool {
 		s.publish(&c, [][]*aicoreWorker{s.on(c.task.lanes())}, nil)
 		return true
 	}
-	from := s.find(kindMIX, false, func(t *aicoreTask) bool { return s.some(t.lanes(), (*aicoreWorker).room) })
-	if from == nil {
-		from = s.find(kindMIX, true, func(t *aicoreTask) bool { return s.all(t.lanes(), (*aicoreWorker).idle) })
-	}
+	from := s.findMixed()
 	if from == nil {
 		return false
 	}
@@ -208,10 +249,24 @@ func (s *aicoreSched) fillMixed() bool {
 	s.probe(c)
 	if !s.all(c.task.lanes(), (*aicoreWorker).room) {
 		s.held = &aicoreHold{*c, c.task.lanes()}
+		s.leave()
 		return true
 	}
 	s.publish(c, [][]*aicoreWorker{s.on(c.task.lanes())}, nil)
 	return true
+}
+
+// findMixed is the scheduler from whose inbox a block of a MIX task can be taken.
+func (s *aicoreSched) findMixed() *aicoreSched {
+	if in := s.inboxes[kindMIX]; len(in) > 0 && s.some(in[0].lanes(), (*aicoreWorker).room) {
+		return s
+	}
+	for other := range s.others() {
+		if places := other.places(kindMIX); other.ready(kindMIX, places+1) > places && s.all(other.inboxes[kindMIX][0].lanes(), (*aicoreWorker).idle) {
+			return other
+		}
+	}
+	return nil
 }
 
 // on are the cores of the cluster on some lanes.

@@ -50,6 +50,7 @@ func checkAicore(b *aicoreBench, m *aicoreGraph) {
 	}
 	checkStreams(b, roots)
 	checkCores(b)
+	checkStolen(b, m, rows)
 }
 
 // collect gathers all that is recorded of each task.
@@ -205,6 +206,22 @@ func checkCores(b *aicoreBench) {
 	for i := 1; i < len(rows); i++ {
 		if a, c := rows[i-1], rows[i]; a[0] == c[0] && a[4] > c[3] {
 			b.t.Errorf("core %d runs task %d from %d, and task %d until %d", c[0], c[1], c[3], a[1], a[4])
+		}
+	}
+}
+
+// checkStolen: a task that was stolen went to a core that had nothing. Of tasks of several
+// blocks nobody knows where and when most of them ran.
+func checkStolen(b *aicoreBench, m *aicoreGraph, rows map[uint64]*rowOf) {
+	b.t.Helper()
+	for id, r := range rows {
+		if r.publication.Kind != "worksteal" || m.tasks[id].form.Blocks != 1 {
+			continue
+		}
+		for other, before := range rows {
+			if before.core == r.core && before.dispatch != 0 && before.dispatch < r.dispatch && before.finish > r.probe.Start && m.tasks[other].form.Blocks == 1 {
+				b.t.Errorf("task %d was stolen for core %d, probed at %d, when task %d ran there until %d", id, r.core, r.probe.Start, other, before.finish)
+			}
 		}
 	}
 }

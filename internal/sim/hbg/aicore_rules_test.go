@@ -108,8 +108,8 @@ func TestSectionsByLevel(t *testing.T) {
 }
 
 // gang is a run in which cores are busy for different times when a task becomes ready
-// whose blocks start together, with other tasks behind it.
-func gang(t *testing.T, clusters int, kernels [3]*sim.Kernel, behind int) (b *aicoreBench, id int) {
+// whose blocks start together, with other tasks behind it, MIX tasks among them or not.
+func gang(t *testing.T, clusters int, kernels [3]*sim.Kernel, behind int, mixed bool) (b *aicoreBench, id int) {
 	b = newAicoreBench(t, clusters, abi.SchedPhases)
 	spec := &sim.Task{Kernels: kernels, Blocks: clusters, SyncStart: true}
 	if kernels[0] == nil {
@@ -123,7 +123,10 @@ func gang(t *testing.T, clusters int, kernels [3]*sim.Kernel, behind int) (b *ai
 	tasks = append(tasks, b.task(spec, 0))
 	for range behind {
 		mix := &sim.Task{Kernels: [3]*sim.Kernel{kernel(0, abi.AIC, 20), kernel(1, abi.AIV, 20)}}
-		tasks = append(tasks, b.task(on(abi.AIC, 20), 0), b.task(on(abi.AIV, 20), 0), b.task(mix, 0))
+		tasks = append(tasks, b.task(on(abi.AIC, 20), 0), b.task(on(abi.AIV, 20), 0))
+		if mixed {
+			tasks = append(tasks, b.task(mix, 0))
+		}
 	}
 	b.run(graphOf(tasks...))
 	return b, id
@@ -138,7 +141,7 @@ var gangs = map[string][3]*sim.Kernel{
 func TestStartTogether(t *testing.T) {
 	const clusters = 4
 	for name, want := range map[string][2]int{"aic": {4, 0}, "aiv": {8, 4}, "mix": {12, 4}} {
-		b, id := gang(t, clusters, gangs[name], 0)
+		b, id := gang(t, clusters, gangs[name], 0, false)
 		ends := uint64(0)
 		for _, k := range b.records.Kernels {
 			if int(k[1]) < id && (k[0] < clusters || name != "aic") {
@@ -175,19 +178,21 @@ func TestStartTogether(t *testing.T) {
 // that was not claimed before.
 func TestNothingElseWhileCoresAreGathered(t *testing.T) {
 	for name, kernels := range gangs {
-		b, id := gang(t, 4, kernels, 12)
-		r := b.records.of(uint64(id))
-		later := 0
-		for _, k := range b.records.Timings.Records {
-			if int(k[1]) != id && k[2] > r["state_probe"].End+200 && k[2] < r["dispatch"].End {
-				t.Errorf("%s: task %d is published at %d, while cores are gathered from %d to %d", name, k[1], k[2], r["state_probe"].End, r["dispatch"].End)
+		for _, mixed := range []bool{true, false} { // MIX tasks keep slots from being filled again at once
+			b, id := gang(t, 4, kernels, 12, mixed)
+			r := b.records.of(uint64(id))
+			later := 0
+			for _, k := range b.records.Timings.Records {
+				if int(k[1]) != id && k[2] > r["state_probe"].End+200 && k[2] < r["dispatch"].End {
+					t.Errorf("%s, with MIX tasks %v: task %d is published at %d, while cores are gathered from %d to %d", name, mixed, k[1], k[2], r["state_probe"].End, r["dispatch"].End)
+				}
+				if k[2] > r["dispatch"].End {
+					later++
+				}
 			}
-			if k[2] > r["dispatch"].End {
-				later++
+			if later == 0 {
+				t.Errorf("%s, with MIX tasks %v: nothing had to wait", name, mixed)
 			}
-		}
-		if later == 0 {
-			t.Errorf("%s: nothing had to wait", name)
 		}
 	}
 }
@@ -250,13 +255,13 @@ func TestBootstrapCountsInitialTasks(t *testing.T) {
 	b := newAicoreBench(t, 3, abi.SchedPhases)
 	b.costs[sim.CoreSchedClassify].Ns = 20_000
 	alloc := func() *hbg.Task { return &hbg.Task{Spec: &sim.Task{}, Alloc: true} }
-	b.run(graphOf(b.task(on(abi.AIC, 100)), alloc(), alloc(), b.task(on(abi.AIC, 100), 0)))
-	first := b.records.Schedulers.Streams[0].Records[0]
-	if finished := b.records.of(0)["resolve"].End; finished >= first.End {
+	b.run(graphOf(alloc(), b.task(on(abi.AIC, 100)), alloc(), b.task(on(abi.AIC, 100), 1))) // 0 and 3 are the first scheduler's
+	first, second := b.records.Schedulers.Streams[0].Records[0], b.records.Schedulers.Streams[1].Records[0]
+	if finished := b.records.of(1)["resolve"].End; finished >= first.End {
 		t.Fatalf("the producer is resolved at %d, after the bootstrap has ended at %d", finished, first.End)
 	}
-	if first.Tasks != 1 || len(b.records.Kernels) != 2 {
-		t.Errorf("the bootstrap published %d tasks, want 1; %d ran", first.Tasks, len(b.records.Kernels))
+	if first.Tasks != 0 || second.Tasks != 1 || len(b.records.Kernels) != 2 {
+		t.Errorf("bootstraps published %d and %d tasks, want 0 and 1; %d ran", first.Tasks, second.Tasks, len(b.records.Kernels))
 	}
 }
 

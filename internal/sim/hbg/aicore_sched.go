@@ -22,6 +22,8 @@ type aicoreSched struct {
 	idle    *aicoreIdle // nil: the last iteration has done something
 	debt    sim.Time    // for what is written already
 	left    bool
+
+	computing bool // a kernel of its own
 }
 
 // aicoreIdle is since when, and since which iteration, nothing has progressed.

@@ -112,12 +112,20 @@ func (s *aicoreSched) refill(w *aicoreWorker, done *aicoreTask) {
 	if w.core.Type == abi.AIC {
 		kind = kindAIC
 	}
-	if s.r.gang != nil || s.reserved(w) || len(s.inboxes[kindMIX]) > 0 || len(s.inboxes[kind]) == 0 || !w.room() {
+	if s.r.gang != nil || s.reserved(w) || len(s.inboxes[kindMIX]) > 0 || len(s.inboxes[kind]) == 0 {
 		return
 	}
 	c := s.claim(s, kind, 1)
 	s.probe(c)
 	s.publish(c, [][]*aicoreWorker{{w}}, done)
+}
+
+// leave lets others look again: they may take now what was left to this scheduler.
+func (s *aicoreSched) leave() {
+	if !slices.ContainsFunc(s.inboxes[:kindGang], func(in []*aicoreTask) bool { return len(in) > 0 }) {
+		return
+	}
+	s.r.wakeAll(s.now())
 }
 
 // execute runs the oldest kernel in the own slots of the scheduler. It leaves no
@@ -133,7 +141,10 @@ func (s *aicoreSched) execute() bool {
 		}
 		s.busy()
 		s.r.runJob(w, j, s.now(), s.now())
+		s.computing = true
+		s.leave()
 		s.thread.Until(j.fin)
+		s.computing = false
 		return true
 	}
 	return false

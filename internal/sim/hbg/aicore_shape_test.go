@@ -135,6 +135,10 @@ func TestLikeReferenceCaptures(t *testing.T) {
 					t.Errorf("%d records of the kind %s, want %d", got[kind], kind, ref[kind])
 				}
 			}
+			// Most tasks are placed by the schedulers in whose inboxes they are.
+			if 2*got["dispatch"] < ref["dispatch"]+ref["refill"] {
+				t.Errorf("%d tasks are dispatched by their own schedulers, and %d there: %v, want them as in %v", got["dispatch"], ref["dispatch"], got, ref)
+			}
 			roots := func(r *records) (n uint64) {
 				for _, s := range r.Schedulers.Streams {
 					n += s.Records[0].Tasks

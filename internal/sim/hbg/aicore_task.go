@@ -63,7 +63,7 @@ func denseCount(g *Graph) int {
 	return n
 }
 
-// expand makes dense tasks of a graph.
+// expand makes dense tasks of a graph that was checked.
 func expand(g *Graph) ([]*aicoreTask, error) {
 	var all []*aicoreTask
 	add := func(t *Task) (*aicoreTask, error) {
@@ -71,11 +71,8 @@ func expand(g *Graph) ([]*aicoreTask, error) {
 		all = append(all, d)
 		return d, err
 	}
-	for i, t := range g.Tasks {
+	for _, t := range g.Tasks {
 		d, err := add(t)
-		if err == nil {
-			err = earlier(t, i)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -89,19 +86,13 @@ func expand(g *Graph) ([]*aicoreTask, error) {
 			continue
 		}
 		base, outer, inner := len(all), all[i], make([]bool, len(t.Nodes))
-		for k, node := range t.Nodes {
+		for _, node := range t.Nodes {
 			d, err := add(node)
+			if err != nil {
+				return nil, err
+			}
 			d.order = order
 			order++
-			switch {
-			case err != nil:
-				return nil, err
-			case node.Nodes != nil:
-				return nil, fmt.Errorf("node %d of graph task %#x is a graph task itself: expected a task with kernels, or none", k, t.ID)
-			}
-			if err := earlier(node, k); err != nil {
-				return nil, err
-			}
 			if node.Alloc {
 				continue
 			}
@@ -126,17 +117,6 @@ func expand(g *Graph) ([]*aicoreTask, error) {
 		}
 	}
 	return all, nil
-}
-
-// earlier demands that all producers of a task come before it in its list: so no
-// task waits for itself.
-func earlier(t *Task, index int) error {
-	for _, p := range t.Producers {
-		if p < 0 || p >= index {
-			return fmt.Errorf("task %#x, at %d of its list, waits for the one at %d: expected one before it", t.ID, index, p)
-		}
-	}
-	return nil
 }
 
 // newAicoreTask checks whether AICores can schedule a task.

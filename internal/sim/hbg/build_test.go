@@ -165,6 +165,108 @@ func TestRecordOnce(t *testing.T) {
 	}
 }
 
+// TestWhatGraphsShare: graphs share what was recorded if their arguments are used alike, and
+// are alike in all but where they lie; else nodes would have tensors that are none of theirs.
+func TestWhatGraphsShare(t *testing.T) {
+	at := uint64(1 << 20)
+	tensor := func(d abi.DType, shape ...int) abi.Tensor {
+		x, err := sim.NewTensor(at, d, shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at += 1 << 20
+		return x
+	}
+	columns := func() abi.Tensor { // 4 × 2 of 4 × 4
+		x, err := sim.SliceTensor(tensor(abi.Int32, 4, 4), []int{0, 0}, []int{4, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	plain := func() abi.Tensor { return tensor(abi.Int32, 4, 2) }
+	manual := func() abi.Tensor { x := plain(); x.ManualDep = 1; return x }
+	floats := func() abi.Tensor { return tensor(abi.Float32, 4, 2) }
+	b := newBench(t, abi.A2A3, 1, abi.OrchPhases)
+	type same struct {
+		name string
+		use  abi.ArgType
+		make func() abi.Tensor
+	}
+	all := []same{
+		{"read", abi.ArgInput, plain}, {"updated", abi.ArgInOut, plain}, {"written", abi.ArgOutputExisting, plain}, {"of another type", abi.ArgInput, floats},
+		{"with other strides", abi.ArgInput, columns}, {"with declared dependencies", abi.ArgInput, manual},
+	}
+	bodies := map[string]int{}
+	if err := b.build(func(h *hbg.Host) {
+		for range 2 {
+			for _, v := range all {
+				h.Graph("g", []sim.Arg{{Type: v.use, Tensor: v.make()}}, func(p []abi.Tensor) {
+					bodies[v.name]++
+					h.Submit(&sim.Task{Kernels: aiv(1), Args: []sim.Arg{in(p[0])}})
+				})
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range all {
+		if bodies[v.name] != 1 {
+			t.Errorf("a graph with an argument that is %s is recorded %d times, want once", v.name, bodies[v.name])
+		}
+	}
+	for i, task := range b.built.Graph.Tasks {
+		got, want := task.Nodes[0].Args[0], task.Spec.Args[0].Tensor
+		if got.BufferAddr != want.BufferAddr || got.DType != want.DType || got.Shapes != want.Shapes || got.Strides != want.Strides || got.ManualDep != want.ManualDep {
+			t.Errorf("the node of graph %d, %s, uses %+v, want %+v", i, all[i%len(all)].name, got, want)
+		}
+	}
+	// Two arguments are not one with more dimensions.
+	n := 0
+	if err := b.build(func(h *hbg.Host) {
+		for _, args := range [][]sim.Arg{{in(plain()), in(plain())}, {in(plain())}, {in(plain()), in(plain())}} {
+			h.Graph("g", args, func(p []abi.Tensor) {
+				n++
+				h.Submit(&sim.Task{Kernels: aiv(1), Args: []sim.Arg{in(p[len(p)-1])}})
+			})
+		}
+	}); err != nil || n != 2 {
+		t.Errorf("recorded %d times (%v), want twice", n, err)
+	}
+}
+
+// TestRefusedGraphTasks: what only who makes a graph by hand can do to a graph task is
+// refused by both runtimes, and not left out.
+func TestRefusedGraphTasks(t *testing.T) {
+	yes := func() bool { return true }
+	for want, change := range map[string]func(outer *hbg.Task){
+		"graph task 0x1 is an allocation, or has kernels, a predicate": func(outer *hbg.Task) { outer.Spec = &sim.Task{Predicate: yes} },
+		"a wait or a timing slot of its own":                           func(outer *hbg.Task) { outer.Spec = &sim.Task{Wait: 1} },
+		"timing slot of its own: expected none":                        func(outer *hbg.Task) { outer.Spec = &sim.Task{Slot: 1} },
+		"as its nodes are all that runs of it":                         func(outer *hbg.Task) { outer.Alloc = true },
+		"has kernels":                                                  func(outer *hbg.Task) { outer.Form.Shape = abi.ShapeAIV },
+		"waits for the one at 2: expected one before it":               func(outer *hbg.Task) { outer.Producers = []int{2} },
+		"node 0 of graph task 0x1 is a graph task itself":              func(outer *hbg.Task) { outer.Nodes[0].Nodes = outer.Nodes[1:] },
+		"task 0x100000401, at 1 of its list, waits for the one at 1":   func(outer *hbg.Task) { outer.Nodes[1].Producers = []int{1} },
+	} {
+		b := newAicoreBench(t, 1, abi.Disabled)
+		outer := b.task(&sim.Task{}, 0)
+		outer.Nodes = []*hbg.Task{b.task(on(abi.AIV, 1)), b.task(on(abi.AIV, 1), 0)}
+		g := graphOf(b.task(on(abi.AIC, 1)), outer)
+		change(outer)
+		chip, err := sim.NewChip(abi.A5, 1, &b.costs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hbg.Run(hbg.Config{Chip: chip, Threads: 2, Space: b.memory.Space()}, g); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("AICPU threads: %v, want %q", err, want)
+		}
+		if err := b.tryRun(g); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("AICores: %v, want %q", err, want)
+		}
+	}
+}
+
 // TestPhasesOfGraphs: phases are like those of a2a3sim_hbg_graph_execution_l4: nodes and
 // definitions are of a thread for each recording, which begins behind its submit, and
 // submits that record nothing have none.

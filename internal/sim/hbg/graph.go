@@ -1,6 +1,8 @@
 package hbg
 
 import (
+	"fmt"
+
 	"swimlane/internal/abi"
 	"swimlane/internal/sim"
 )
@@ -39,4 +41,40 @@ func (g *Graph) Count() (n int) {
 		}
 	}
 	return n
+}
+
+// check refuses a graph that no runtime can run. What can only be because nobody built
+// it with [Build] is an error, lest it be run as something else.
+func (g *Graph) check() error {
+	for i, t := range g.Tasks {
+		if err := t.earlier(i); err != nil {
+			return err
+		}
+		if t.Nodes == nil {
+			continue
+		}
+		if s := t.Spec; t.Alloc || t.Form.Shape != sim.ShapeDummy || s.Predicate != nil || s.Wait > 0 || s.Slot > 0 {
+			return fmt.Errorf("graph task %#x is an allocation, or has kernels, a predicate, a wait or a timing slot of its own: expected none, as its nodes are all that runs of it", t.ID)
+		}
+		for k, n := range t.Nodes {
+			if n.Nodes != nil {
+				return fmt.Errorf("node %d of graph task %#x is a graph task itself: expected a task with kernels, or none", k, t.ID)
+			}
+			if err := n.earlier(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// earlier demands that all producers of a task come before it in its list: so no
+// task waits for itself.
+func (t *Task) earlier(index int) error {
+	for _, p := range t.Producers {
+		if p < 0 || p >= index {
+			return fmt.Errorf("task %#x, at %d of its list, waits for the one at %d: expected one before it", t.ID, index, p)
+		}
+	}
+	return nil
 }

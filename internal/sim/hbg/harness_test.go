@@ -108,24 +108,30 @@ func (b *bench) run(orchestrate func(*hbg.Host)) *hbg.Report {
 
 func (b *bench) runBuilt() (*hbg.Report, error) {
 	b.t.Helper()
+	return b.collect(func(c hbg.Config) (*hbg.Report, error) { return hbg.Run(c, b.built.Graph) })
+}
+
+// collect collects what a run records.
+func (b *bench) collect(run func(hbg.Config) (*hbg.Report, error)) (*hbg.Report, error) {
+	b.t.Helper()
 	chip := b.chip()
 	c := hbg.Config{Chip: chip, Threads: b.threads, Space: b.memory.Space()}
 	if b.spin {
 		c.Spin()
 	}
 	if b.level == abi.Disabled {
-		return hbg.Run(c, b.built.Graph)
+		return run(c)
 	}
 	swimlane, err := collector.New(collector.Options{Arch: b.arch, Cores: len(chip.Cores), Threads: b.threads, Level: b.level, Shards: b.shards, Memory: b.host()})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	defer swimlane.Finalize()
-	run, err := swimlane.Begin(collector.RunOptions{Level: b.level, Runtime: "host_build_graph"})
+	collecting, err := swimlane.Begin(collector.RunOptions{Level: b.level, Runtime: "host_build_graph"})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := run.Start(); err != nil {
+	if err := collecting.Start(); err != nil {
 		b.t.Fatal(err)
 	}
 	if c.Device, err = producer.Attach(producer.Config{
@@ -134,9 +140,9 @@ func (b *bench) runBuilt() (*hbg.Report, error) {
 	}); err != nil {
 		b.t.Fatal(err)
 	}
-	report, err := hbg.Run(c, b.built.Graph)
-	run.Stop()
-	b.capture = run.Outcome()
+	report, err := run(c)
+	collecting.Stop()
+	b.capture = collecting.Outcome()
 	for kind, a := range b.capture.Capture.Accounting.Kinds {
 		if a.Total != a.Collected {
 			b.t.Errorf("kind %v: %+v, want everything collected", kind, a)

@@ -235,6 +235,7 @@ func (b *bench) checkResolver(u units) {
 		}
 	}
 	b.checkApart(b.threads-1, outer)
+	b.checkPolls(outer)
 	if sum[abi.ResolveStandalone] != ordinary || sum[abi.AsyncPoll] != waiting || sum[abi.Dummy] != dummies {
 		b.t.Errorf("%d tasks are resolved, %d by polls and %d as dummies: want %d, %d and %d", sum[abi.ResolveStandalone], sum[abi.AsyncPoll], sum[abi.Dummy], ordinary, waiting, dummies)
 	}
@@ -242,6 +243,27 @@ func (b *bench) checkResolver(u units) {
 	slices.Sort(marked)
 	if !slices.Equal(got, marked) {
 		b.t.Errorf("DummyTask records of %#x, want %#x", got, marked)
+	}
+}
+
+// checkPolls: polls without result are recorded when a pass begins, or at the end; and
+// passes of an iteration come in the order of spec/collector.md §13: what has finished,
+// a poll, dummies.
+func (b *bench) checkPolls(outer []abi.SchedPhase) {
+	b.t.Helper()
+	place := map[abi.PhaseKind]int{abi.ResolveStandalone: 0, abi.AsyncPoll: 1, abi.Dummy: 2}
+	for i, p := range outer {
+		flushed := p.Kind == abi.AsyncPoll && p.TasksProcessed == 0
+		if i+1 == len(outer) {
+			continue
+		}
+		next := outer[i+1]
+		if flushed && (next.Kind == abi.AsyncPoll || next.StartTime != p.EndTime || next.LoopIter != p.LoopIter) {
+			b.t.Errorf("resolver: polls without result are recorded as %+v, and %+v follows: want a pass that begins there", p, next)
+		}
+		if !flushed && next.LoopIter == p.LoopIter && place[next.Kind] <= place[p.Kind] && (next.Kind != abi.AsyncPoll || next.TasksProcessed > 0) {
+			b.t.Errorf("resolver: in one iteration %+v follows %+v", next, p)
+		}
 	}
 }
 

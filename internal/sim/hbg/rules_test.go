@@ -256,3 +256,42 @@ func TestFailedRunKeepsRecords(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestHazardsOfGraphs: nodes come where their graph was submitted, behind what was before
+// and in front of what came later. All of it runs at once here, and uses one tensor.
+func TestHazardsOfGraphs(t *testing.T) {
+	b := newBench(t, abi.A5, 4, abi.Disabled)
+	x := b.tensor(func(int) int32 { return 0 })
+	form, err := (&sim.Task{Kernels: aiv(100_000)}).Form(b.clusters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := func() *hbg.Task {
+		return &hbg.Task{Spec: &sim.Task{Kernels: aiv(100_000), Args: []sim.Arg{inOut(x)}}, Form: form, Args: []abi.Tensor{x}}
+	}
+	graph := func(nodes ...*hbg.Task) *hbg.Task {
+		return &hbg.Task{Spec: &sim.Task{}, Form: sim.Form{Shape: sim.ShapeDummy, Blocks: 1}, Nodes: nodes}
+	}
+	g := graphOf(task(), graph(task(), task()), graph(task()), task())
+	var order []uint64 // of submits
+	for _, t := range g.Tasks {
+		if t.Nodes == nil {
+			order = append(order, t.ID)
+		}
+		for _, n := range t.Nodes {
+			order = append(order, n.ID)
+		}
+	}
+	var hazards sim.Hazards
+	if _, err := hbg.Run(hbg.Config{Chip: b.chip(), Threads: 2, Space: b.memory.Space(), Hazards: &hazards}, g); err != nil {
+		t.Fatal(err)
+	}
+	if hazards.Found != 10 { // each of five with each
+		t.Errorf("%d pairs are found, want 10", hazards.Found)
+	}
+	for _, r := range hazards.First {
+		if slices.Index(order, r.Earlier.Task) >= slices.Index(order, r.Later.Task) {
+			t.Errorf("%#x is taken for earlier than %#x: want them as in %#x", r.Earlier.Task, r.Later.Task, order)
+		}
+	}
+}

@@ -65,23 +65,12 @@ func Run(c Config, g *Graph) (*Report, error) {
 	if c.Threads < abi.MinThreads || c.Threads > c.Chip.Arch.MaxThreads {
 		return nil, fmt.Errorf("a run with %d AICPU threads cannot be: expected %d to %d", c.Threads, abi.MinThreads, c.Chip.Arch.MaxThreads)
 	}
-	r := &runtime{config: c, Runtime: aicpu.Runtime{Chip: c.Chip, Space: c.Space, Level: c.Device.Level(), NoAcks: true, Spin: c.spin, Hazards: c.Hazards}}
-	r.Report, r.Finish = &r.report, r.finish
-	r.Done = func() bool { return r.resolved == r.total }
-	schedulers := c.Threads - 1
-	if err := r.Attach(c.Device, c.Threads, 0); err != nil {
+	if err := g.check(); err != nil {
 		return nil, err
 	}
-	r.finished = make([]aicpu.Queue, schedulers)
-	for i := range schedulers {
-		s := r.Add(c.Device.Thread(i), i, schedulers)
-		s.More = r.graphWork
-	}
-	r.resolver = newResolver(r, r.AddCoreless("resolver", c.Device.Thread(schedulers)))
-	if c.Device != nil {
-		if err := r.PublishCores(c.Device); err != nil {
-			return nil, err
-		}
+	r := newRuntime(c)
+	if err := r.addThreads(); err != nil {
+		return nil, err
 	}
 	r.Launch(sim.Boot+r.Cost(sim.Preamble), func(s *aicpu.Scheduler) {
 		if s.Index == 0 { // the first one to run
@@ -96,6 +85,31 @@ func Run(c Config, g *Graph) (*Report, error) {
 	r.report.End = r.Ended()
 	r.report.Wall = aicpu.Span{Start: sim.Boot, End: r.report.End + r.Cost(sim.PostOrch), Set: true}
 	return &r.report, nil
+}
+
+func newRuntime(c Config) *runtime {
+	r := &runtime{config: c, Runtime: aicpu.Runtime{Chip: c.Chip, Space: c.Space, Level: c.Device.Level(), NoAcks: true, Spin: c.spin, Hazards: c.Hazards}}
+	r.Report, r.Finish = &r.report, r.finish
+	r.Done = func() bool { return r.resolved == r.total }
+	return r
+}
+
+// addThreads adds the schedulers and the resolver, and begins their records.
+func (r *runtime) addThreads() error {
+	d, schedulers := r.config.Device, r.config.Threads-1
+	if err := r.Attach(d, r.config.Threads, 0); err != nil {
+		return err
+	}
+	r.finished = make([]aicpu.Queue, schedulers)
+	for i := range schedulers {
+		s := r.Add(d.Thread(i), i, schedulers)
+		s.More = r.graphWork
+	}
+	r.resolver = newResolver(r, r.AddCoreless("resolver", d.Thread(schedulers)))
+	if d == nil {
+		return nil
+	}
+	return r.PublishCores(d)
 }
 
 // run is the program of a thread.
@@ -120,13 +134,16 @@ func (r *runtime) load(g *Graph) {
 			g := &graph{src: src}
 			t = &g.task
 			t.Of, t.Queue = g, &r.arrived
-			for _, n := range src.Nodes {
-				if !n.Alloc {
-					g.left++
+			g.first, r.ordered = r.ordered, r.ordered+len(src.Nodes)
+			for k, n := range src.Nodes {
+				if n.Alloc {
+					continue
 				}
+				g.left++
+				// Not when it is expanded: what came later may have run by then.
+				r.Hazards.Submit(g.first+k, n.ID, n.Form.Subtasks, n.Spec.Args, n.Args)
 			}
 			r.total += g.left
-			g.first, r.ordered = r.ordered, r.ordered+len(src.Nodes)
 			r.prepare = append(r.prepare, g)
 		}
 		t.ID, t.Args = src.ID, src.Args
@@ -232,9 +249,7 @@ func (r *runtime) prepareSome(s *aicpu.Scheduler) (done int) {
 	start, n := s.Now(), 0
 	for ; n < slice && len(g.nodes) < len(g.src.Nodes); n++ {
 		s.Spend(sim.SchedGraphNode)
-		if n := g.expand(); n != nil {
-			r.Hazards.Submit(n.Order, n.ID, n.Subtasks, n.Spec.Args, n.Args)
-		}
+		g.expand()
 	}
 	if len(g.nodes) < len(g.src.Nodes) {
 		r.prepare = append(r.prepare, g)
@@ -250,11 +265,11 @@ func (r *runtime) prepareSome(s *aicpu.Scheduler) (done int) {
 
 // expand makes the next node, nil for one that only allocates. It is held until the
 // graph task is activated.
-func (g *graph) expand() *node {
+func (g *graph) expand() {
 	src := g.src.Nodes[len(g.nodes)]
 	if src.Alloc {
 		g.nodes = append(g.nodes, nil)
-		return nil
+		return
 	}
 	n := &node{graph: g}
 	n.ID, n.Args, n.Of = src.ID, src.Args, n
@@ -267,5 +282,4 @@ func (g *graph) expand() *node {
 		}
 	}
 	g.nodes = append(g.nodes, n)
-	return n
 }
