@@ -91,7 +91,7 @@ func chooseOnly(root string) (*Choice, error) {
 		names = append(names, fmt.Sprintf("and %d more", n))
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%w; found no rankN/dN/%s below %s", errWhich, capture.FileName, root)
+		return nil, fmt.Errorf("%w; found no rankN/dN/%s below %s%s", errWhich, capture.FileName, root, ownerless(root))
 	}
 	return &Choice{Root: root, Warning: t.Warning}, fmt.Errorf("%w; found %s", errWhich, strings.Join(names, ", "))
 }
@@ -107,7 +107,7 @@ func (c *Choice) byDispatch(ranks []rankDir) error {
 			return err
 		}
 		if records == "" {
-			return fmt.Errorf("rank%d is missing %s/%s", r.rank, c.Dispatch, capture.FileName)
+			return fmt.Errorf("rank%d is missing %s/%s%s", r.rank, c.Dispatch, capture.FileName, ownerless(c.Root))
 		}
 		c.Captures = append(c.Captures, Capture{Rank: r.rank, Records: records, dispatch: c.Dispatch})
 	}
@@ -138,6 +138,15 @@ func (c *Choice) byDispatch(ranks []rankDir) error {
 		}
 	}
 	return c.groupOf(parent)
+}
+
+// ownerless tells of retained runs that lie in no rank's directory (spec/newest.md §18 U3).
+func ownerless(root string) string {
+	kept := capture.RetainedIn(root)
+	if len(kept) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; of what rank the retained runs in %s itself are nothing says (%s): move each below rankN/dN, or convert it alone", root, some(kept))
 }
 
 // byParent takes the captures of a submission (spec/l3.md §4.3).

@@ -34,6 +34,10 @@ type Dispatch struct {
 	Run, ID, Slot, Generation int64
 }
 
+func (d *Dispatch) String() string {
+	return fmt.Sprintf("run %d dispatch %d slot %d generation %d", d.Run, d.ID, d.Slot, d.Generation)
+}
+
 // Parent is the submission that the dispatches of a group belong to.
 type Parent struct{ Run, Slot int64 }
 

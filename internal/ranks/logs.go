@@ -46,10 +46,26 @@ func (p *Plan) findLogs(named []string) ([]string, error) {
 			what = "host_clock_alignment.*.log or host.*.log"
 		}
 		return nil, fmt.Errorf("no %s under %s: cross-Rank placement reads each Rank's device work out of the chip.run.runner_run window that contains it. "+
-			"Pass --host-log, or re-run with a Host log threshold of TIMING or finer.", what, p.Root)
+			"Pass --host-log, or re-run with a Host log threshold of TIMING or finer.%s", what, p.Root, spools())
 	}
 	slices.Sort(logs)
 	return logs, nil
+}
+
+// spools names the directories in which runtimes keep logs until their run ends, ""
+// if there is none (spec/newest.md §11). Of which run they are nobody knows but the user.
+func spools() string {
+	var dirs []string
+	for _, name := range subdirectories(os.TempDir(), "simpler-host-logs-") {
+		dir := filepath.Join(os.TempDir(), name)
+		if logs, err := hostlog.Discover(dir); err == nil && len(logs) > 0 {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Runs that have not ended keep their logs in %s.", some(dirs))
 }
 
 // namedLogs are the logs that the user named, each once.

@@ -30,15 +30,22 @@ func TestLogNamedTwice(t *testing.T) {
 func TestLogSearch(t *testing.T) {
 	root := grow(t, member{0, 0, [3]int{}}, member{1, 3, [3]int{}})
 	p := &Plan{Choice: &Choice{Root: root}}
+	spool := t.TempDir()
+	t.Setenv("TMPDIR", spool)
+	put(t, filepath.Join(spool, "simpler-host-logs-7-empty/x.log"), "")
 	for runtime, want := range map[string]string{
 		"": "no host.*.log under " + root + ": cross-Rank placement ",
 		"host_build_graph": "no host_clock_alignment.*.log or host.*.log under " + root + ": cross-Rank placement reads each Rank's device work out of the chip.run.runner_run window that contains it. " +
 			"Pass --host-log, or re-run with a Host log threshold of TIMING or finer.",
 	} {
 		p.runtime = runtime
-		if _, err := p.findLogs(nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := p.findLogs(nil); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "or finer.") {
 			t.Errorf("%q: %v, want %s", runtime, err, want)
 		}
+	}
+	put(t, filepath.Join(spool, "simpler-host-logs-7-ab/host.8.log"), "")
+	if _, err := p.findLogs(nil); err == nil || !strings.HasSuffix(err.Error(), "or finer. Runs that have not ended keep their logs in "+filepath.Join(spool, "simpler-host-logs-7-ab")+".") {
+		t.Error(err)
 	}
 	want := []string{"host.7.log", "host_clock_alignment.9.log", "rank0/d0/host_clock_alignment.7.log", "rank0/d0/swimlane-0/host_clock_alignment.7.log", "rank1/d3/host_clock_alignment.8.log"}
 	for _, name := range append(want, "rank1/d3/host.8.log", "rank1/host_clock_alignment.8.log", "host_clock_alignment.log.txt", "rank0/d0/swimlane-1/host_clock_alignment.7.log") {

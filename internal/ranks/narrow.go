@@ -66,7 +66,8 @@ func (p *pairing) narrow() error {
 //  3. the process and the records on the host's clock, which lie inside chip.run.
 //
 // A run that was submitted directly has no identity in the log: any of the process
-// can be the one of the sidecar.
+// can be the one of the sidecar. For captures that do not name their runtime only the
+// sidecar counts, and what it does not find is left to the fit (spec/l3.md §8.2).
 func (p *pairing) clues(s *Subject) (clues, error) {
 	var c clues
 	of := p.those(func(w *Window) bool { return s.HostPID == 0 || int64(w.PID) == s.HostPID })
@@ -78,13 +79,13 @@ func (p *pairing) clues(s *Subject) (clues, error) {
 	if s.Dispatch != nil {
 		unnamed = p.among(of, func(w *Window) bool { return w.Dispatch == nil })
 		same := p.among(of, func(w *Window) bool { return w.Dispatch != nil && *w.Dispatch == *s.Dispatch })
-		switch {
+		switch c.windows = same; {
 		case len(same) > 0:
-			c.windows, c.keys, c.sure = same, append(c.keys, "dispatch"), true
-		case s.HostPID != 0:
+			c.keys, c.sure = append(c.keys, "dispatch"), true
+		case s.HostPID != 0 && s.Runtime != "":
 			c.windows = p.among(unnamed, func(w *Window) bool { return w.Direct })
 		}
-		c.lost = len(same) == 0 && len(c.windows) == 0
+		c.lost = len(c.windows) == 0
 	} else {
 		c.lost = s.HostPID != 0 && len(of) == 0
 	}
@@ -116,7 +117,7 @@ func (p *pairing) byEpoch(s *Subject, c *clues, of, unnamed []int) error {
 	}
 	kept := p.among(from, func(w *Window) bool { return w.Epoch != nil && *w.Epoch == s.Epoch })
 	if len(kept) == 0 {
-		return p.otherEpoch(s, c, epochs)
+		return p.otherEpoch(s, c, of, epochs)
 	}
 	if len(kept) < len(from) || c.lost {
 		c.keys = append(c.keys, "run_epoch")
@@ -128,19 +129,26 @@ func (p *pairing) byEpoch(s *Subject, c *clues, of, unnamed []int) error {
 	return nil
 }
 
-// otherEpoch says that the records are of no run in the log, or of another one than their sidecar.
-func (p *pairing) otherEpoch(s *Subject, c *clues, epochs []uint64) error {
+// otherEpoch says that the records are of no run in the log, or of another one than
+// their sidecar.
+func (p *pairing) otherEpoch(s *Subject, c *clues, of []int, epochs []uint64) error {
+	const advice = "one of the two files is of another run. Pin the pairing with --rank-pid RANK=PID:INV if you know which."
+	var runs []string
 	if slices.Contains(c.keys, "dispatch") {
-		var runs []string
 		for _, w := range c.windows {
-			said := "none"
+			said := "no run_epoch"
 			if e := p.windows[w].Epoch; e != nil {
-				said = fmt.Sprint(*e)
+				said = fmt.Sprintf("run_epoch %d", *e)
 			}
-			runs = append(runs, fmt.Sprintf("pid %d inv %d of run_epoch %s", p.windows[w].PID, p.windows[w].Inv, said))
+			runs = append(runs, fmt.Sprintf("pid %d inv %d of %s", p.windows[w].PID, p.windows[w].Inv, said))
 		}
-		return fmt.Errorf("rank%d: the records are of run_epoch %d, but the run that the sidecar names is %s; one of the two files is of another run. "+
-			"Pin the pairing with --rank-pid RANK=PID:INV if you know which.", s.Rank, s.Epoch, some(runs))
+		return fmt.Errorf("rank%d: the records are of run_epoch %d, but the run that the sidecar names is %s; %s", s.Rank, s.Epoch, some(runs), advice)
+	}
+	for _, w := range p.among(of, func(w *Window) bool { return w.Dispatch != nil && w.Epoch != nil && *w.Epoch == s.Epoch }) {
+		runs = append(runs, fmt.Sprintf("pid %d inv %d of %v", p.windows[w].PID, p.windows[w].Inv, p.windows[w].Dispatch))
+	}
+	if len(runs) > 0 {
+		return fmt.Errorf("rank%d: the records are of run_epoch %d, which is %s, but the sidecar names %v; %s", s.Rank, s.Epoch, some(runs), s.Dispatch, advice)
 	}
 	where := "of the Host logs"
 	if s.HostPID != 0 {
@@ -166,7 +174,7 @@ const maxSaid = 8
 // byHost settles what is left open by where the records on the host's clock lie, if
 // they lie inside one run only.
 func (p *pairing) byHost(s *Subject, c *clues, unnamed []int) {
-	if s.HostPID == 0 || s.Host.Last == 0 || len(c.windows) == 1 {
+	if s.HostPID == 0 || s.Runtime == "" || s.Host.Last == 0 || len(c.windows) == 1 {
 		return
 	}
 	from := c.windows

@@ -26,6 +26,7 @@ func of(pid int, inv, epoch uint64, id Dispatch) Window {
 // recorded is a capture with a sidecar, a run_epoch and records on the host's clock within the n-th run.
 func recorded(rank int, pid int64, d Dispatch, epoch, n uint64) Subject {
 	s := knows(running(rank, 50), pid, &d)
+	s.Runtime = "host_build_graph"
 	if s.Epoch = epoch; n > 0 {
 		s.Host = Bounds{600 + 10000*n, 900 + 10000*n}
 	}
@@ -65,7 +66,7 @@ func TestNewestClues(t *testing.T) {
 		{"a sidecar of another run", repeated, []Subject{recorded(0, 1000, node(3), 4, 0)},
 			"rank0: the records are of run_epoch 4, but the run that the sidecar names is pid 1000 inv 3 of run_epoch 3; one of the two files is of another run. Pin"},
 		{"a sidecar that names a run of another identity", repeated, []Subject{recorded(0, 1000, node(9), 4, 0)},
-			"rank0: the records are of run_epoch 4, and no run of pid 1000 can be that one: they are of run_epoch 1, 2, 3, 4. Name the log"},
+			"rank0: the records are of run_epoch 4, which is pid 1000 inv 4 of run 17 dispatch 4 slot 0 generation 1, but the sidecar names run 17 dispatch 9 slot 0 generation 1; one of"},
 		{"the same dispatch twice, of two epochs", []Window{of(1000, 1, 5, node(1)), of(1000, 2, 6, node(1))}, []Subject{recorded(0, 1000, node(1), 6, 0)},
 			"1000:2 [host_pid dispatch run_epoch]"},
 		{"no sidecar, an epoch of one run", alone[:4], []Subject{{Rank: 0, Extent: running(0, 50).Extent, Epoch: 12}}, "1000:2 fit"},
@@ -84,6 +85,20 @@ func TestNewestClues(t *testing.T) {
 		if got != c.want && (err == nil || !strings.HasPrefix(got, c.want)) {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestCluesOfBefore: captures that name no runtime go by spec/l3.md §8.2 alone.
+func TestCluesOfBefore(t *testing.T) {
+	s := recorded(0, 1000, Dispatch{17, 3, 0, 1}, 0, 2)
+	s.Runtime = ""
+	windows := []Window{of(1000, 1, 0, Dispatch{}), of(1000, 2, 0, Dispatch{})}
+	if _, err := Match(windows, []Subject{s}, nil); err == nil || !strings.HasPrefix(err.Error(), "the captures pair ambiguously ") {
+		t.Error(err)
+	}
+	pairs, err := Match(windows[:1], []Subject{s}, nil)
+	if err != nil || said(pairs) != "1000:1 fit" || !pairs[0].Lost {
+		t.Errorf("%s, %v", said(pairs), err)
 	}
 }
 

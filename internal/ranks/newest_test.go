@@ -187,6 +187,23 @@ func TestRetainedRanks(t *testing.T) {
 	}
 }
 
+// TestOwnerlessRuns: a retained run beside the ranks is of none of them.
+func TestOwnerlessRuns(t *testing.T) {
+	root := t.TempDir()
+	put(t, filepath.Join(root, "rank0/d0", IdentityFile), sidecarText(0, 0, [3]int{17, 5, 0}, 2))
+	kept := filepath.Join(root, "swimlane-0/records_e5.json")
+	put(t, kept, "{}")
+	end := "; of what rank the retained runs in " + root + " itself are nothing says (" + kept + "): move each below rankN/dN, or convert it alone"
+	for dispatch, want := range map[string]string{
+		"d0": "rank0 is missing d0/chip_swimlane_records.json" + end,
+		"":   errWhich.Error() + "; found no rankN/dN/chip_swimlane_records.json below " + root + end,
+	} {
+		if _, err := Choose(root, dispatch, ""); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", dispatch, err, want)
+		}
+	}
+}
+
 // TestNodes: a directory of nodes is not merged, but one is told which there are and
 // how to choose (spec/l3.md §12 D6, spec/newest.md §15).
 func TestNodes(t *testing.T) {
