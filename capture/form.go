@@ -37,6 +37,7 @@ type Origin struct {
 	Runtime string // "" if that was not known
 	Epoch   uint64
 	HasRun  bool // Epoch is there
+	Assumed bool // the file names a run because its form wants one; the capture named none
 	// Seam is whether uploads count in the seam, where that differs from what
 	// the form would have: the picture must not move. Valid with HasSeam.
 	Seam, HasSeam bool
@@ -50,6 +51,8 @@ func (d *reader) origin() {
 			o.Runtime = d.text()
 		case "run_epoch":
 			o.Epoch, o.HasRun = d.s.Uint64(), true
+		case "run_epoch_assumed":
+			o.Assumed = d.s.Bool()
 		case "uploads_in_seam":
 			o.Seam, o.HasSeam = d.s.Bool(), true
 		default:
@@ -66,6 +69,7 @@ type Conversion struct {
 	runtime string // "" only where the form needs none
 	mapID   func(uint64) (uint64, bool)
 	epoch   uint64 // of the only run, where the form wants one and the file names none
+	assumed bool   // epoch is nothing that the capture says
 	lost    []string
 	notes   []string
 }
@@ -360,6 +364,8 @@ func (c *Conversion) takeNotes() {
 	run := r.Runs[0]
 	origin := r.Meta.Origin
 	switch {
+	case origin != nil && origin.Assumed && r.Launches == nil && len(r.Runs) == 1 && run.Known:
+		c.assumed = true
 	case c.form == FormSeed && r.Launches == nil && run.Known:
 		c.notes = append(c.notes, fmt.Sprintf("run_epoch %d has no place in this form; it stands in metadata.converted_from", run.Epoch))
 	case c.form == FormNewest && r.Launches == nil && len(r.Runs) == 1 && !run.Known:
@@ -369,7 +375,7 @@ func (c *Conversion) takeNotes() {
 		case kept != nil && kept.RunEpoch.Set && kept.RunEpoch.V >= 0:
 			c.epoch = uint64(kept.RunEpoch.V)
 		default:
-			c.epoch = 1
+			c.epoch, c.assumed = 1, true
 			c.notes = append(c.notes, "the capture names no run; run_epoch 1 is written")
 		}
 	}

@@ -89,6 +89,31 @@ func TestForms(t *testing.T) {
 		Text: fileName + " has keys that no generation of captures writes; they were ignored: later, metadata.later"}})
 }
 
+// TestFormAssumedRun: a run that only the form wants is told from one that the
+// capture names, and does not outlive the form.
+func TestFormAssumedRun(t *testing.T) {
+	const older = `{"chip_swimlane_level":1,"metadata":{"clock_freq_hz":1000,"core_types":["aic"],"co_captured":["pmu"]},"aicore_tasks":[[0,5,1,100,200,10]]}`
+	assumed := func(text string) map[string]any {
+		from, _ := decoded(t, text)["metadata"].(map[string]any)["converted_from"].(map[string]any)
+		return from
+	}
+	newest, conv := inForm(t, older, capture.FormNewest, capture.RuntimeTMR)
+	equal(t, conv.Notes()[0], "the capture names no run; run_epoch 1 is written")
+	equal(t, assumed(newest), map[string]any{"run_epoch_assumed": true})
+	rec := accept(t, newest)
+	equal(t, rec.Runs, []capture.Run{{Epoch: 1, Known: true}})
+	equal(t, rec.Meta.Origin.Assumed, true)
+	again, conv := inForm(t, newest, capture.FormNewest, "")
+	equal(t, decoded(t, again), decoded(t, newest))
+	equal(t, conv.Notes(), []string(nil))
+	back, conv := inForm(t, newest, capture.FormSeed, "")
+	equal(t, assumed(back), map[string]any{"runtime": capture.RuntimeTMR}) // no stream has it
+	equal(t, conv.Notes(), []string(nil))
+	// The capture's own run is none of that.
+	named, _ := inForm(t, strings.Replace(newest, `{"run_epoch_assumed":true}`, `{}`, 1), capture.FormNewest, "")
+	equal(t, len(assumed(named)), 0)
+}
+
 // TestFormIDs: numbers of tasks by spec/records.md §0.3 and spec/newest.md §4.1.
 func TestFormIDs(t *testing.T) {
 	const none = 0

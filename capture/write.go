@@ -182,11 +182,16 @@ func (o *recordWriter) convertedFrom() (text []byte) {
 		if o.runtime != "" && !slices.ContainsFunc(o.rec.Streams, func(s Stream) bool { return !s.Gap }) { // streams name it too
 			text = jsonscan.AppendString(appendKey(text, "runtime"), o.runtime)
 		}
-		if run := o.rec.Runs[0]; run.Known && o.rec.Launches == nil {
+		switch run := o.rec.Runs[0]; {
+		case o.assumed: // it was none of the capture's
+		case run.Known && o.rec.Launches == nil:
 			text = strconv.AppendUint(appendKey(text, "run_epoch"), run.Epoch, 10)
-		} else if from != nil && from.HasRun {
+		case from != nil && from.HasRun:
 			text = strconv.AppendUint(appendKey(text, "run_epoch"), from.Epoch, 10)
 		}
+	}
+	if o.form == FormNewest && o.assumed {
+		text = strconv.AppendBool(appendKey(text, "run_epoch_assumed"), true)
 	}
 	if o.keepsSeam() {
 		text = strconv.AppendBool(appendKey(text, "uploads_in_seam"), o.rec.Dialect.SeamCountsUploads)

@@ -1,13 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"swimlane/internal/console"
+	"swimlane/internal/parity"
 	"swimlane/internal/trace/check"
 )
 
@@ -296,6 +302,61 @@ func TestNewestMergeRefusals(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(n.root, "l3_swimlane.json")); err == nil {
 			t.Errorf("%s: left an output", c.name)
+		}
+	}
+}
+
+// TestConvertedTrees merges trees of older captures in today's form: the picture must
+// be the same one, as all times are.
+func TestConvertedTrees(t *testing.T) {
+	captures := filepath.Join(parity.Shared(t), "captures")
+	for _, c := range []struct {
+		tree, runtime string
+		args          []string
+	}{
+		{"l3/individual_4ranks", "tensormap_and_ringbuffer", []string{"--dispatch", "d0"}},
+		{"l3/individual_4ranks", "tensormap_and_ringbuffer", []string{"--dispatch", "d1"}},
+		{"l3/hbg_aicore", "host_build_graph", []string{"--dispatch", "d0"}},
+		{"l3/node_and_network_logs", "tensormap_and_ringbuffer", []string{"--dispatch", "d0"}},
+		{"a2a3sim_hbg_l3_vector2x2_l4_deps", "host_build_graph", []string{"--dispatch", "d0", "--rank-pid", "0=25486:1", "--rank-pid", "1=25487:1"}},
+	} {
+		root := copyTree(t, filepath.Join(captures, c.tree))
+		merged := func() (bars []string, ranks []any) {
+			t.Helper()
+			all, metadata, _, stderr, code := converted(t, append([]string{root}, c.args...)...)
+			if code != 0 {
+				t.Fatalf("%s: exit %d: %s", c.tree, code, stderr)
+			}
+			for _, b := range all {
+				if b.Ph == "X" {
+					bars = append(bars, fmt.Sprintf("%d %.3f %.3f", b.PID, b.TS, b.Dur))
+				}
+			}
+			slices.Sort(bars)
+			return bars, metadata["ranks"].([]any)
+		}
+		bars, ranks := merged()
+		files, _ := filepath.Glob(filepath.Join(root, "rank*/d*/chip_swimlane_records.json"))
+		for _, file := range files {
+			var stdout, stderr bytes.Buffer
+			args := []string{"read", file, "--as", "newest", "-o", file + ".new", "--runtime", c.runtime}
+			if code := run(context.Background(), console.New(strings.NewReader(""), &stdout, &stderr), args); code != 0 {
+				t.Fatalf("%v: exit %d: %s", args, code, stderr.String())
+			}
+			if err := os.Rename(file+".new", file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now, nowRanks := merged()
+		if len(bars) == 0 || !slices.Equal(bars, now) {
+			t.Errorf("%s: %d bars before, %d now, at other places", c.tree, len(bars), len(now))
+		}
+		for i := range ranks {
+			for _, key := range []string{"placement", "host_pairing", "trace_status"} {
+				if a, b := ranks[i].(map[string]any)[key], nowRanks[i].(map[string]any)[key]; !reflect.DeepEqual(a, b) {
+					t.Errorf("%s: rank %d: %s %v, before %v", c.tree, i, key, b, a)
+				}
+			}
 		}
 	}
 }

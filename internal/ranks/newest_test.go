@@ -112,7 +112,8 @@ func TestEpochsOfCaptures(t *testing.T) {
 		{capture.Records{Runs: known(11), Meta: capture.Metadata{Collection: kept(12, true)}}, []uint64{11, 12}},
 		{capture.Records{Runs: known(11), Meta: capture.Metadata{Collection: kept(0, false)}}, []uint64{11}},
 		{capture.Records{Runs: known(11), Meta: capture.Metadata{Collection: kept(-3, true)}}, []uint64{11}},
-		{capture.Records{Runs: known(4, 5), Launches: []capture.Launch{{}, {}}}, nil}, // launches of kernels are no runs of the process
+		{capture.Records{Runs: known(1), Meta: capture.Metadata{Origin: &capture.Origin{Assumed: true}}}, nil}, // read --as newest wrote it
+		{capture.Records{Runs: known(4, 5), Launches: []capture.Launch{{}, {}}}, nil},                          // launches of kernels are no runs of the process
 	} {
 		if got := epochsOf(&c.rec); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v, want %v", c.rec, got, c.want)

@@ -136,7 +136,8 @@ func epochsOf(rec *capture.Records) (out []uint64) {
 	if kept := rec.Meta.Collection; kept != nil && kept.RunEpoch.Set && kept.RunEpoch.V >= 0 {
 		out = append(out, uint64(kept.RunEpoch.V))
 	}
-	if rec.Launches == nil {
+	origin := rec.Meta.Origin
+	if rec.Launches == nil && (origin == nil || !origin.Assumed) {
 		for _, r := range rec.Runs {
 			if r.Known {
 				out = append(out, r.Epoch)
