@@ -38,6 +38,8 @@ type Options struct {
 	Tasks int    // number of tasks, at least MinTasks
 	Seed  uint64 // varies durations, edges and queue depths, never the counts
 	Deps  bool   // write deps.json too
+
+	domain string // of the host's clock, "" for none
 }
 
 // Phases returns the number of scheduler phase records in a capture of the
@@ -58,6 +60,7 @@ func Write(dir string, o Options) error {
 		return err
 	}
 	s := newSchedule(o.Tasks, o.Seed)
+	s.domain = o.domain
 	if err := writeFile(filepath.Join(dir, RecordsFile), s.records); err != nil {
 		return err
 	}

@@ -19,6 +19,9 @@ func (s *schedule) records(t *text) {
 
 func (s *schedule) metadata(t *text) {
 	t.s("  \"metadata\": {\n    \"clock_freq_hz\": 50000000,\n    \"num_cores\": ").n(numCores)
+	if s.domain != "" {
+		t.s(",\n    \"host_clock_domain_id\": \"", s.domain, "\"")
+	}
 	t.s(",\n    \"core_types\": [")
 	for c := range numCores {
 		if c > 0 {

@@ -52,6 +52,7 @@ type slot struct{ thread, rank, core, offset int }
 type schedule struct {
 	tasks  int
 	seed   uint64
+	domain string
 	slots  [numCores]slot
 	byRank [numThreads][]int // slot of each rank of a thread
 	counts [numThreads]int   // tasks of each thread

@@ -18,6 +18,12 @@ import (
 // number of ranks, whose schedulers ran as long as shape says: 0 differs by rank.
 func exampleB(t *testing.T, ranks int, shape int) string {
 	t.Helper()
+	return exampleBAt(t, ranks, shape, 100000, 10000)
+}
+
+// exampleBAt has the counters of two ranks apart cycles apart, and their windows later ns.
+func exampleBAt(t *testing.T, ranks, shape, apart, later int) string {
+	t.Helper()
 	root := t.TempDir()
 	put := func(text string, path ...string) {
 		t.Helper()
@@ -30,7 +36,7 @@ func exampleB(t *testing.T, ranks int, shape int) string {
 		}
 	}
 	for r := range ranks {
-		base, shift, ran := 100+100000*r, 10000*r, shape
+		base, shift, ran := 100+apart*r, later*r, shape
 		if shape == 0 {
 			ran = 100 + 100*r
 		}
