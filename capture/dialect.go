@@ -29,6 +29,8 @@ type Dialect struct {
 	NamesRuntime bool
 	// ValidRowStats: the statistics say that they count valid rows only.
 	ValidRowStats bool
+	// ExplainsPhases: all phases are explained in the report of scheduler overhead.
+	ExplainsPhases bool
 
 	// Graph names what the Graph Execution view says about expanded graphs.
 	Graph GraphWords
@@ -136,7 +138,7 @@ var seedDialect = Dialect{
 // runtimeDialect is the dialect of captures that name their runtime.
 func runtimeDialect(runtime string) Dialect {
 	d := Dialect{
-		IDs: Rings, StreamNamedByWorker: true, SeamCountsUploads: true, NamesRuntime: true, ValidRowStats: true,
+		IDs: Rings, StreamNamedByWorker: true, SeamCountsUploads: true, NamesRuntime: true, ValidRowStats: true, ExplainsPhases: true,
 		Graph: GraphWords{
 			Things: "sub-tasks",
 			Count:  "visible_sub_task_count",

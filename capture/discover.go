@@ -151,6 +151,44 @@ func newest() (string, error) {
 	return best, nil
 }
 
+// NewestAnywhere is the newest records file at any depth below outputs in the
+// working directory, as the analyses choose it (spec/sched-overhead.md §2). Of
+// equal times the later path wins.
+func NewestAnywhere() (string, error) {
+	best := ""
+	var when time.Time
+	var look func(dir string, top bool)
+	look = func(dir string, top bool) {
+		p := recordsIn(dir, isFile)
+		if st, err := os.Stat(p); p != "" && err == nil && (best == "" || !st.ModTime().Before(when)) {
+			best, when = p, st.ModTime()
+		}
+		entries, _ := os.ReadDir(dir) // what cannot be listed cannot be read either
+		for _, e := range entries {
+			sub := filepath.Join(dir, e.Name())
+			if e.IsDir() || top && isDir(sub) { // a link deeper down may lead in a circle
+				look(sub, false)
+			}
+		}
+	}
+	look("outputs", true)
+	if best == "" {
+		cwd, err := os.Getwd()
+		if err != nil {
+			cwd = "."
+		}
+		//lint:ignore ST1005 the text is that of spec/sched-overhead.md §2
+		return "", fmt.Errorf("No %s found anywhere under %s\n"+
+			"Run a test with --enable-chip-swimlane first, or name a records file.", FileName, filepath.Join(cwd, "outputs"))
+	}
+	return best, nil
+}
+
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
 // Beside returns the file called name that belongs to a records file, or name with
 // .gz where only that exists. It lies in the same directory, or for a retained run
 // one above. If there is none it is the place where it should be.

@@ -231,6 +231,18 @@ func (d *reader) accounting(text *[]byte) {
 		case "ended_early":
 			d.out.Loss.EndedEarly = d.keepBool(text)
 			return
+		case "stalls":
+			d.keepObject(text, func(key string, text *[]byte) {
+				switch key {
+				case "count":
+					d.out.Meta.Stalls.Count = max(d.keepCount(text), 0)
+				case "real_ns":
+					d.out.Meta.Stalls.Ns = max(d.keepCount(text), 0)
+				default:
+					d.keep(text)
+				}
+			})
+			return
 		default:
 			d.keep(text)
 			return

@@ -59,12 +59,17 @@ type Metadata struct {
 	ClockDomain        string // host_clock_domain_id
 	HostCapture        *HostCapture
 	CoCaptured         []string    // diagnostics that ran in the same launch
+	Stalls             Stalls      // what collecting cost, as far as it was counted
 	Runtime            string      // "" if neither the file nor its streams name one
 	Alignment          *Alignment  // nil if none is saved
 	Collection         *Collection // nil unless the run was retained
 	Origin             *Origin     // nil unless the file was written by Conversion.Write
 	Further            []Field     // what has no place above; nil unless asked for
 }
+
+// Stalls are the times that the device had to wait for the host to take records
+// from it (spec/collector.md §7.3), in real time.
+type Stalls struct{ Count, Ns int64 }
 
 // Field is a key of an object and the text of its value.
 type Field struct {

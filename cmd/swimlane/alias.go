@@ -7,6 +7,14 @@ import (
 	"swimlane/internal/convert"
 )
 
+// newAlias answers to the name of a tool of the ecosystem.
+func newAlias(e *console.Env, name string) *cobra.Command {
+	if name == "sched_overhead_analysis" {
+		return newOverheadAlias(e)
+	}
+	return newConverterAlias(e)
+}
+
 // newConverterAlias answers to the ecosystem's tool name with that tool's
 // options and words (spec/converter.md §8).
 func newConverterAlias(e *console.Env) *cobra.Command {

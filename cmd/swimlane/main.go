@@ -36,7 +36,7 @@ func run(ctx context.Context, e *console.Env, args []string) int {
 	}
 	if len(args) > 0 && slices.Contains(aliases, args[0]) {
 		// Under its own name, not as a command of swimlane.
-		root, args = newConverterAlias(e), args[1:]
+		root, args = newAlias(e, args[0]), args[1:]
 	}
 	if len(args) > 0 && args[0] == "run" {
 		args = scene.JoinLevels(args)

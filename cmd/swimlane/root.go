@@ -10,7 +10,7 @@ import (
 )
 
 // aliases are names of the ecosystem's tools that scripts may go on using.
-var aliases = []string{"swimlane_converter"}
+var aliases = []string{"swimlane_converter", "sched_overhead_analysis"}
 
 func newRoot(e *console.Env) *cobra.Command {
 	root := &cobra.Command{
@@ -22,6 +22,7 @@ which core ran what and when, what the schedulers did, who waited for whom.
   swimlane run        makes a capture without an NPU: runs scenes on a simulated chip
   swimlane convert    draws a capture as a trace for https://ui.perfetto.dev
   swimlane stats      prints the times per function
+  swimlane overhead   tells how much of the time is the scheduler's overhead, and where
   swimlane read       prints the joined model as JSON, for scripts
   swimlane strace     prints what the host's logs tell about runs, and draws it
   swimlane check      tells what a viewer would lose or misplace in a trace file
@@ -44,7 +45,7 @@ The exit code is 0 on success, 1 if an input cannot be used, 2 for a wrong call.
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newRun(e), newConvert(e), newStats(e), newRead(e), newStrace(e), newCheck(e), newVersion(e), newCompletion(e))
+	root.AddCommand(newRun(e), newConvert(e), newStats(e), newOverhead(e), newRead(e), newStrace(e), newCheck(e), newVersion(e), newCompletion(e))
 	alias := newConverterAlias(e)
 	alias.Hidden = true
 	root.AddCommand(alias)

@@ -38,6 +38,7 @@ type Capture struct {
 	hasDeps  bool
 	edges    bool // the graph's edges are usable
 	foreign  bool // there is a graph, of another runtime
+	graphErr error
 	warnings []capture.Warning
 	printed  int      // warnings printed already
 	inputs   []string // what no output may overwrite
@@ -49,7 +50,7 @@ func Find(arg string, o *Input) (*Capture, error) {
 	c := &Capture{Records: arg, Deps: o.DepsJSON, in: *o}
 	if !c.FromStdin() {
 		var err error
-		if c.Records, c.auto, err = capture.Locate(arg); err != nil {
+		if c.Records, c.auto, err = o.locate(arg); err != nil {
 			return nil, err
 		}
 		if c.Deps == "" {
@@ -87,7 +88,7 @@ func (c *Capture) Read(e *console.Env) error {
 	if err := c.load(e.Stdin, p); err != nil {
 		return err
 	}
-	if !c.in.KeepRecords { // a records file names no functions
+	if !c.in.KeepRecords && !c.in.NeedGraph { // a records file names no functions, and a command that needs a graph says more
 		c.warnFunctionless()
 	}
 	p.Done()
@@ -138,6 +139,13 @@ func (c *Capture) load(stdin io.Reader, p *console.Progress) error {
 		return nil
 	})
 	if err := both.Wait(); err != nil {
+		if choice := (runsError{}); c.in.Analysis && !errors.As(err, &choice) {
+			reason := err.Error()
+			if text, ok := console.PathText(err); ok {
+				reason = text
+			}
+			return fmt.Errorf("failed to read perf JSON %s: %s", c.Records, reason)
+		}
 		if text, ok := console.PathText(err); ok {
 			return fmt.Errorf("cannot read %s: %s", c.Records, text)
 		}
@@ -154,10 +162,15 @@ func (c *Capture) load(stdin io.Reader, p *console.Progress) error {
 	}
 	c.warnings = append(c.warnings, c.Timeline.Rec.Warnings...)
 	c.warnings = append(c.warnings, c.Timeline.Warnings...)
-	if foreign != "" {
+	if c.in.NeedGraph {
+		c.noGraph(deps, depsErr, foreign)
+	}
+	if foreign != "" && c.graphErr == nil {
 		c.warn("graph-of-another-runtime", 1, "%s", foreign)
 	}
-	c.depsWarnings(deps, depsErr)
+	if c.graphErr == nil {
+		c.depsWarnings(deps, depsErr)
+	}
 	c.warnForeignGraph()
 	c.warnUnusedNames()
 	c.warnLosses()
@@ -176,6 +189,27 @@ func (c *Capture) otherRuntime(deps *capture.Deps) string {
 	return fmt.Sprintf("%s is a graph of the runtime '%.40s', the capture is one of '%s'; their task ids do not mean the same tasks, so it is not used",
 		c.Deps, deps.Runtime, own)
 }
+
+// noGraph remembers why there is no usable graph, for a command that needs one.
+func (c *Capture) noGraph(deps *capture.Deps, err error, foreign string) {
+	switch {
+	case err != nil:
+		c.graphErr = fmt.Errorf("failed to read deps.json %s: %s", c.Deps, depsFault(err))
+	case foreign != "":
+		c.graphErr = errors.New(foreign)
+	case deps == nil && c.Deps == "":
+		c.graphErr = errors.New("nothing lies beside the standard input, and the task graph is needed: pass it with --deps-json <path>")
+	case deps == nil:
+		c.graphErr = fmt.Errorf("the task graph (DAG) is needed to know which tasks were ready, and there is no %s. "+
+			"Capture it in a separate run of the same case with --enable-dep-gen, and pass --deps-json <path>", c.Deps)
+	case deps.NoEdges:
+		c.graphErr = fmt.Errorf("failed to read deps.json %s: it has no 'edges' array", c.Deps)
+	}
+}
+
+// GraphError says why there is no usable graph; nil if there is one. The command
+// must have asked for it with NeedGraph.
+func (c *Capture) GraphError() error { return c.graphErr }
 
 // FromStdin tells whether the capture is the standard input, which has nothing beside it.
 func (c *Capture) FromStdin() bool { return c.Records == console.Standard }

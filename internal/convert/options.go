@@ -3,6 +3,7 @@ package convert
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,8 @@ type Input struct {
 	Pops         bool   // what schedulers took out of the ready queues is wanted
 	OneRun       bool   // the command goes by task ids, which start again with every run: it takes the records of one
 	RunEpoch     string // which run; "": all, with OneRun the only one
+	NeedGraph    bool   // there is nothing to do without a graph: Capture.GraphError says why there is none
+	Analysis     bool   // found and refused as the ecosystem's analyses do (spec/sched-overhead.md §2)
 
 	streamOrder *console.Choice // nil: id
 	mayLackDeps bool            // a graph that was named may be missing
@@ -43,21 +46,41 @@ func (o *Input) RunFlag(cmd *cobra.Command) {
 	console.Word(cmd, "run-epoch", "EPOCH")
 }
 
+// runsError says that the choice of a run does not fit the file, which could be read.
+type runsError struct{ text string }
+
+func (e runsError) Error() string { return e.text }
+
 // chooseRun leaves of the records those of the run that is wanted.
 func (o *Input) chooseRun(rec *capture.Records, file string) error {
 	n := len(rec.Runs)
 	switch i := rec.RunOf(o.RunEpoch); {
 	case o.RunEpoch == "" && (n == 1 || !o.OneRun):
 	case o.RunEpoch == "":
-		return fmt.Errorf("%s: records hold %d runs (epochs %s); select one with --run-epoch", file, n, rec.Epochs())
+		return runsError{fmt.Sprintf("%s: records hold %d runs (epochs %s); select one with --run-epoch", file, n, rec.Epochs())}
 	case i >= 0:
 		rec.Only(i)
 	case n == 1 && !rec.Runs[0].Known:
-		return fmt.Errorf("%s: records name no run, and --run-epoch asks for %q; leave it out", file, o.RunEpoch)
+		return runsError{fmt.Sprintf("%s: records name no run, and --run-epoch asks for %q; leave it out", file, o.RunEpoch)}
 	default:
-		return fmt.Errorf("%s: no run has the epoch %q; records hold %s (epochs %s)", file, o.RunEpoch, console.Count(int64(n), "run"), rec.Epochs())
+		return runsError{fmt.Sprintf("%s: no run has the epoch %q; records hold %s (epochs %s)", file, o.RunEpoch, console.Count(int64(n), "run"), rec.Epochs())}
 	}
 	return nil
+}
+
+// locate finds the records file.
+func (o *Input) locate(arg string) (path string, auto bool, err error) {
+	if !o.Analysis {
+		return capture.Locate(arg)
+	}
+	if arg == "" {
+		path, err = capture.NewestAnywhere()
+		return path, true, err
+	}
+	if _, err := os.Stat(arg); errors.Is(err, fs.ErrNotExist) {
+		return "", false, errors.New("Perf JSON not found: " + arg) //lint:ignore ST1005 in the words of spec/sched-overhead.md §2
+	}
+	return capture.Locate(arg)
 }
 
 // reading is how records are read.

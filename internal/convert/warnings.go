@@ -22,17 +22,7 @@ func (c *Capture) warn(code string, n int64, format string, args ...any) {
 func (c *Capture) depsWarnings(deps *capture.Deps, err error) {
 	switch {
 	case err != nil:
-		// Without the path, which the warning names itself.
-		var e *capture.Error
-		if errors.As(err, &e) {
-			err = errors.New(e.Text)
-			if e.Hint != "" {
-				err = errors.New(e.Text + "; " + e.Hint)
-			}
-		} else if text, ok := console.PathText(err); ok {
-			err = errors.New(text)
-		}
-		c.warn("deps-unreadable", 1, "failed to read %s: %v", c.Deps, err)
+		c.warn("deps-unreadable", 1, "failed to read %s: %s", c.Deps, depsFault(err))
 	case deps == nil && c.in.DepsJSON != "":
 		c.warn("deps-missing", 1, "--deps-json names %s, which does not exist", c.Deps)
 	case deps != nil && deps.NoEdges:
@@ -40,6 +30,21 @@ func (c *Capture) depsWarnings(deps *capture.Deps, err error) {
 	case deps != nil && deps.Skipped > 0:
 		c.warn("deps-edges-skipped", deps.Skipped, "%s has %d edge(s) without two task ids; they were skipped", c.Deps, deps.Skipped)
 	}
+}
+
+// depsFault is what is wrong with a graph, without its path.
+func depsFault(err error) string {
+	var e *capture.Error
+	if errors.As(err, &e) {
+		if e.Hint != "" {
+			return e.Text + "; " + e.Hint
+		}
+		return e.Text
+	}
+	if text, ok := console.PathText(err); ok {
+		return text
+	}
+	return err.Error()
 }
 
 // warnFunctionless says why figures stand under no function.

@@ -1,0 +1,134 @@
+package overhead
+
+import (
+	"slices"
+
+	"swimlane/capture"
+	"swimlane/timeline"
+)
+
+// readiness knows what tasks waited for.
+type readiness struct {
+	t     *timeline.Timeline
+	end   []uint64 // latest end of a task's rows, by task
+	task  []int32  // task of a node of the graph, −1 if it has no rows; nil in a capture of several runs
+	best  []int32  // with bridges: the best node behind one without rows, −1 if there is none
+	inner []int32  // with bridges: the member of a graph that ended last, by the node of its graph task
+}
+
+func newReadiness(t *timeline.Timeline) *readiness {
+	r := &readiness{t: t, end: make([]uint64, t.Tasks.Len())}
+	for i := range r.end {
+		from, to := t.Tasks.Rows(int32(i))
+		r.end[i] = slices.Max(t.Rows.End[from:to])
+	}
+	if len(t.Rec.Runs) == 1 && t.Graph != nil {
+		r.task = make([]int32, t.Graph.Nodes())
+		for n := range r.task {
+			r.task[n] = -1
+		}
+		for i, n := range t.Tasks.Node {
+			if n >= 0 {
+				r.task[n] = int32(i)
+			}
+		}
+	}
+	return r
+}
+
+// bridge makes tasks that ran on no core count as what they wait for themselves.
+// order is that of Graph.Order. A graph task has no rows either, but its members
+// do: it ends when the last of them does.
+func (r *readiness) bridge(order []int32) {
+	g := r.t.Graph
+	r.members()
+	at := func(n int32) int32 {
+		if r.task[n] >= 0 {
+			return r.task[n]
+		}
+		return r.inner[n]
+	}
+	best := g.Through(order, func(n int32) bool { return at(n) >= 0 }, func(a, b int32) bool { return r.beats(at(a), at(b)) })
+	for n := range r.task {
+		switch {
+		case r.task[n] >= 0:
+			best[n] = -1
+		case r.inner[n] >= 0:
+			best[n] = r.inner[n]
+		case best[n] >= 0:
+			best[n] = at(best[n])
+		}
+	}
+	r.best = best
+}
+
+// members finds the member that ended last of every graph task that was expanded.
+func (r *readiness) members() {
+	t := r.t
+	r.inner = make([]int32, t.Graph.Nodes())
+	for n := range r.inner {
+		r.inner[n] = -1
+	}
+	ids := t.Rec.Dialect.IDs
+	expanded := expandedGraphs(t.Rec)
+	for i, id := range t.Tasks.ID {
+		outer, _, ok := ids.GraphMember(id)
+		if !ok || ids != capture.Spaces && !expanded[outer] {
+			continue
+		}
+		if n, ok := t.Graph.Node(outer); ok && (r.inner[n] < 0 || r.beats(int32(i), r.inner[n])) {
+			r.inner[n] = int32(i)
+		}
+	}
+}
+
+// expandedGraphs are the tasks that a scheduler expanded: only beside them does a
+// member's id mean what it says.
+func expandedGraphs(rec *capture.Records) map[uint64]bool {
+	out := map[uint64]bool{}
+	for n := range rec.Streams {
+		p := &rec.Streams[n].Phases
+		for j, k := range p.Kind {
+			if k == capture.KindGraphPrepare && p.Flags[j]&capture.HasTask != 0 {
+				out[p.Task[j]] = true
+			}
+		}
+	}
+	return out
+}
+
+// beats orders tasks by end, then by id.
+func (r *readiness) beats(a, b int32) bool {
+	if r.end[a] != r.end[b] {
+		return r.end[a] > r.end[b]
+	}
+	return r.t.Tasks.ID[a] > r.t.Tasks.ID[b]
+}
+
+// producer is the task that ended last, of equal ones the one with the greatest
+// id, of those that task i waited for; −1 if none of them has rows.
+func (r *readiness) producer(i int32) int32 {
+	t := r.t
+	if t.Tasks.Node == nil || t.Tasks.Node[i] < 0 {
+		return -1
+	}
+	node, last := t.Tasks.Node[i], int32(-1)
+	for _, p := range t.Graph.Pred(node) {
+		if p == node {
+			continue
+		}
+		var k int32
+		switch {
+		case r.task == nil:
+			k = t.Tasks.Find(t.Tasks.RunOf(i), t.Graph.ID(p))
+		case r.task[p] < 0 && r.best != nil:
+			k = r.best[p]
+		default:
+			k = r.task[p]
+		}
+		if k >= 0 && (last < 0 || r.beats(k, last)) {
+			last = k
+		}
+	}
+	return last
+}
