@@ -107,7 +107,7 @@ func someOf(list []string) string {
 // Passed is a records file that Locate does not choose by itself.
 type Passed struct {
 	Path     string
-	Run      string // the directory of its run, outputs/…
+	Run      string // the directory of its run, outputs/…, or of the node
 	Retained bool   // of a retained run; otherwise it is one of several ranks
 }
 
@@ -127,6 +127,8 @@ func PassedOver(path string) []Passed {
 func notChosen(after time.Time) []Passed {
 	runs, _ := filepath.Glob(filepath.Join("outputs", "*"))
 	ranks, _ := filepath.Glob(filepath.Join("outputs", "*", "rank*", "d*"))
+	nodes, _ := filepath.Glob(filepath.Join("outputs", "*", "node*", "rank*", "d*")) // spec/newest.md §15
+	ranks = append(ranks, nodes...)
 	var ofRanks, kept []string
 	for _, dir := range ranks {
 		if p := recordsIn(dir, isFile); p != "" {
@@ -138,7 +140,7 @@ func notChosen(after time.Time) []Passed {
 	}
 	var out []Passed
 	if p := newestOf(ofRanks, after); p != "" {
-		out = append(out, Passed{Path: p, Run: runOf(p)})
+		out = append(out, Passed{Path: p, Run: filepath.Dir(filepath.Dir(filepath.Dir(p)))})
 	}
 	if p := newestOf(kept, after); p != "" {
 		out = append(out, Passed{Path: p, Run: runOf(p), Retained: true})

@@ -229,9 +229,9 @@ func (n *newestTree) check(bars []bar, metadata map[string]any, source string, l
 // TestNewestMergeLaunch: nothing of the device lies before it was launched (spec/newest.md §10.1).
 func TestNewestMergeLaunch(t *testing.T) {
 	n := newNewestTree(t, "stage=1")
-	bars, metadata, _, stderr, code := converted(t, n.root)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
+	bars, metadata, stdout, stderr, code := converted(t, n.root, "-v")
+	if code != 0 || !strings.Contains(stdout, " is of pid 1000 inv 3 (capture_sidecar: host_pid, dispatch), placed within 5.5 us, residual 0.1 us\n") {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	n.check(bars, metadata, `capture_sidecar [host_pid dispatch]`, 500)
 	found := 0

@@ -206,7 +206,7 @@ func (m *merge) writeRank(ctx context.Context, r *ranks.Member) error {
 func (m *merge) pairings(v *verbose) {
 	for _, r := range m.Members {
 		v.say("rank%d: %s is of pid %d inv %d (%s), placed within %.1f us, residual %.1f us", r.Rank, r.Records,
-			r.Pair.Window.PID, r.Pair.Window.Inv, r.Pair.Source, float64(r.Placement.Slack())/1000, float64(r.Placement.Residual())/1000)
+			r.Pair.Window.PID, r.Pair.Window.Inv, r.Pair.How(), float64(r.Placement.Slack())/1000, float64(r.Placement.Residual())/1000)
 	}
 }
 

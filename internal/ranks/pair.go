@@ -38,6 +38,14 @@ type Pair struct {
 	Lost   bool     // the sidecar names a run that is not in the log
 }
 
+// How says how the window was found.
+func (p *Pair) How() string {
+	if p.Source == bySidecar {
+		return p.Source + ": " + strings.Join(p.Keys, ", ")
+	}
+	return p.Source
+}
+
 // pairing is the state of Match.
 type pairing struct {
 	windows  []Window
