@@ -58,6 +58,10 @@ func (c *Clock) Span(cycles uint64) int64 {
 	return int64(q)
 }
 
+// SpanMicros is a length of time in µs, unrounded, by the arithmetic of the
+// ecosystem's tools: for figures that are compared with theirs.
+func (c *Clock) SpanMicros(cycles uint64) float64 { return float64(cycles) / float64(c.Hz) * 1e6 }
+
 // check refuses an axis that ns cannot hold.
 func (c *Clock) check(first, last uint64, source string) error {
 	hi, lo := bits.Mul64(last-min(c.Base, first), 1e9)

@@ -28,6 +28,7 @@ type Input struct {
 	RunEpoch     string // which run; "": all, with OneRun the only one
 	NeedGraph    bool   // there is nothing to do without a graph: Capture.GraphError says why there is none
 	Analysis     bool   // found and refused as the ecosystem's analyses do (spec/sched-overhead.md §2)
+	NewestNames  bool   // of several name maps beside the records the newest counts, instead of none
 
 	streamOrder *console.Choice // nil: id
 	mayLackDeps bool            // a graph that was named may be missing

@@ -195,7 +195,7 @@ func (d *drawing) sections() {
 	d.add(launchSection{d})
 	d.add(lifecycleSection{d})
 	d.add(graphSection{d})
-	d.add(workerSection{d})
+	d.add(workerSection{drawing: d})
 	d.add(schedViewSection{d})
 	for n := range d.streams {
 		d.add(streamSection{d, n})

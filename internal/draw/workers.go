@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,7 +134,23 @@ func (d *drawing) workerSpan(row int) (start, end, inner int64) {
 	return c.Ns(d.t.Rows.Receive[row]), c.Ns(d.t.Rows.End[row]), d.workers.inner[int32(row)]
 }
 
-type workerSection struct{ *drawing }
+type workerSection struct {
+	*drawing
+	on func(task int32) bool // tasks that keep their names; nil: all
+}
+
+// Marked is the picture with the bars of the Worker View renamed whose tasks are not
+// on a path, so that a viewer shows the path (spec/sched-overhead.md §10.5).
+func (p *Picture) Marked(on func(task int32) bool) *trace.Picture {
+	out := p.Picture
+	out.Sections = slices.Clone(out.Sections)
+	for i, s := range out.Sections {
+		if w, ok := s.(workerSection); ok {
+			out.Sections[i] = workerSection{w.drawing, on}
+		}
+	}
+	return &out
+}
 
 func (s workerSection) Len() int { return s.t.Rows.Len() }
 
@@ -149,7 +166,12 @@ func (s workerSection) Walk(from, to int, sink trace.Sink) {
 		id := s.t.Tasks.ID[task]
 		receive, start, end := rows.Receive[row], rows.Start[row], rows.End[row]
 		text.reset()
-		name := text.put(s.appendLabel(text.tail(), rows.Func[row], s.t.Tasks.SPMD[task], id))
+		var name []byte
+		if s.on == nil || s.on(task) {
+			name = text.put(s.appendLabel(text.tail(), rows.Func[row], s.t.Tasks.SPMD[task], id))
+		} else {
+			name = text.put(append(s.appendID(append(text.tail(), "·("...), id), ')'))
+		}
 		fanout, fanin := s.hints(&text, task)
 		args := append(args[:0],
 			trace.Arg{Key: "event-hint", Kind: trace.Text, Text: s.eventHint(&text, row, id)},

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"swimlane/capture"
 )
@@ -17,6 +18,9 @@ type Request struct {
 	FuncNames    string // --func-names; "": not given
 	KernelConfig string // -k; "": not given
 	Level        int    // level of the data: 2 for the records of a chip; 0 takes any map
+	// Newest takes the map that was written last where several lie beside the input,
+	// the last by name of those, instead of none.
+	Newest bool
 }
 
 // How the names of a Result were found.
@@ -154,12 +158,34 @@ func (req Request) siblingIn(dir, where string) (got Result, none bool, err erro
 			}
 		}
 		return Result{Map: only, How: FromSibling}, false, nil
+	case len(fit) > 1 && req.Newest:
+		path := newest(dir, fit)
+		if only, err = ReadMap(path); err != nil {
+			return Result{}, false, siblingError(path, where, err)
+		}
+		return Result{Map: only, How: FromSibling}, false, nil
 	case len(fit) > 1:
 		return Result{Warnings: []string{fmt.Sprintf(
 			"multiple sibling name maps found %s %s: %s; pass --func-names explicitly.",
 			where, req.Input, strings.Join(fit, ", "))}}, false, nil
 	}
 	return Result{Warnings: []string{req.otherLevelWarning(where, other, otherLevels)}}, true, nil
+}
+
+// newest is the path of the file that was written last, the last by name of several.
+func newest(dir string, files []string) string {
+	best := ""
+	var when time.Time
+	for _, name := range files { // by name
+		path := filepath.Join(dir, name)
+		if st, err := os.Stat(path); err == nil && (best == "" || !st.ModTime().Before(when)) {
+			best, when = path, st.ModTime()
+		}
+	}
+	if best == "" { // all are gone meanwhile; reading says so
+		return filepath.Join(dir, files[len(files)-1])
+	}
+	return best
 }
 
 func (req Request) otherLevelWarning(where string, files []string, levels map[int]bool) string {

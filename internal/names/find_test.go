@@ -3,11 +3,13 @@ package names_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"swimlane/internal/names"
 )
@@ -278,5 +280,31 @@ func TestFindAnyLevel(t *testing.T) {
 	got, err := names.Find(names.Request{Input: filepath.Join(dir, "records.json")})
 	if err != nil || got.Map.Len() != 1 || got.Map.Level != 3 {
 		t.Errorf("Find = %+v, %v", got, err)
+	}
+}
+
+// TestFindNewest: of several maps that fit the one that was written last counts, and
+// of those the last by name (spec/sched-overhead.md §10.1).
+func TestFindNewest(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	for name, c := range map[string]struct {
+		level int
+		age   time.Duration
+	}{"name_map_a.json": {2, 1}, "name_map_b.json": {2, 1}, "name_map_c.json": {2, 2}, "name_map_d.json": {3, 0}} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, fmt.Appendf(nil, `{"level":%d,"callable_id_to_name":{"0":"%s"}}`, c.level, name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now, now.Add(-c.age*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := names.Find(names.Request{Input: filepath.Join(dir, "chip_swimlane_records.json"), Level: 2, Newest: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, _ := got.Map.Name(0); name != "name_map_b.json" || len(got.Warnings) > 0 {
+		t.Errorf("took %q, warnings %q", name, got.Warnings)
 	}
 }
