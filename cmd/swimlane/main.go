@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"swimlane/internal/console"
+	"swimlane/internal/depview"
 	"swimlane/scene"
 	"swimlane/scenes"
 )
@@ -37,6 +38,9 @@ func run(ctx context.Context, e *console.Env, args []string) int {
 	if len(args) > 0 && slices.Contains(aliases, args[0]) {
 		// Under its own name, not as a command of swimlane.
 		root, args = newAlias(e, args[0]), args[1:]
+	}
+	if len(args) > 0 && args[0] == "deps" {
+		args = depview.JoinPair(args)
 	}
 	if len(args) > 0 && args[0] == "run" {
 		args = scene.JoinLevels(args)

@@ -1,6 +1,8 @@
 package depview
 
 import (
+	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -175,6 +177,7 @@ func Load(place Place, o Options) (*Model, error) {
 		case capture.KindTrace, capture.KindNameMap:
 			return nil, fmt.Errorf("%s is %s, expected a task graph (%s)", place.Graph, kind, capture.DepsFileName)
 		}
+		return nil, fmt.Errorf("%s has neither an 'edges' array nor tasks: expected a task graph (%s)", graph.Source, capture.DepsFileName)
 	}
 	warnings := side.fit(graph)
 	found := names.FindForGraph(names.Request{Input: place.Graph, FuncNames: o.FuncNames, Level: 2})
@@ -185,6 +188,9 @@ func Load(place Place, o Options) (*Model, error) {
 	m.Warnings = slices.Concat(warnings, found.Warnings, m.Warnings)
 	if side.rec != nil {
 		m.Sidecar = place.Records
+		if m.Runtime == "" {
+			m.Runtime = capture.OwnRuntime(side.rec)
+		}
 	}
 	if side.timeline != nil {
 		m.join(side.timeline)
@@ -194,7 +200,16 @@ func Load(place Place, o Options) (*Model, error) {
 
 func readGraph(path string, o Options) (*capture.DepsDetail, error) {
 	if path == Standard {
-		return capture.ReadDepsDetailFrom(o.Stdin, "the standard input")
+		const name = "the standard input"
+		in := bufio.NewReaderSize(o.Stdin, 64<<10)
+		if magic, _ := in.Peek(2); string(magic) != "\x1f\x8b" {
+			return capture.ReadDepsDetailFrom(in, name)
+		}
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		}
+		return capture.ReadDepsDetailFrom(z, name)
 	}
 	g, err := capture.ReadDepsDetail(path, o.Progress())
 	if err == nil && g == nil {
@@ -206,9 +221,9 @@ func readGraph(path string, o Options) (*capture.DepsDetail, error) {
 // sidecar is the records file beside a graph.
 type sidecar struct {
 	path     string
-	rec      *capture.Records
+	rec      *capture.Records // nil: not usable
 	ids      []uint64
-	timeline *timeline.Timeline
+	timeline *timeline.Timeline // nil: times are not wanted
 	err      error
 }
 

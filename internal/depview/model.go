@@ -40,6 +40,7 @@ const (
 type Model struct {
 	Source   string // the graph file, as errors call it
 	Graph    *capture.DepsDetail
+	Runtime  string // that of the graph, or where it names none that of the records; for display
 	IDs      capture.IDLayout
 	Names    *names.Map // nil: none
 	Sidecar  string     // the records file whose times are joined, "": none
@@ -85,7 +86,7 @@ func New(graph *capture.DepsDetail, functions *names.Map, ran []uint64) (*Model,
 	if len(graph.Pred) >= most || len(graph.Task) >= most || len(ran) >= most {
 		return nil, fmt.Errorf("%s has %d edges and %d tasks, more than this version can hold", graph.Source, len(graph.Pred), len(graph.Task))
 	}
-	m := &Model{Source: graph.Source, Graph: graph, Names: functions}
+	m := &Model{Source: graph.Source, Graph: graph, Runtime: graph.Runtime, Names: functions}
 	switch graph.Runtime {
 	case capture.RuntimeTMR:
 		m.IDs = capture.Rings
@@ -254,10 +255,10 @@ func (m *Model) idText() {
 		}
 	}
 	if odd > 0 {
-		m.warn("%s in %s; %d ids in all are like that, and tasks that show the same id may be different ones", m.IDs.Check(first), m.Source, odd)
+		m.warn("%s in %s; %s like that, and tasks that show the same id may be different ones", m.IDs.Check(first), m.Source, plural(odd, "id"))
 	}
 	if wide > 0 {
-		m.warn("%d ids in %s use bits above the high byte, which ids do not show: tasks that show the same id may be different ones", wide, m.Source)
+		m.warn("%s in %s with bits above the high byte, which ids do not show: tasks that show the same id may be different ones", plural(wide, "id"), m.Source)
 	}
 }
 
@@ -284,13 +285,13 @@ func (m *Model) told() {
 		m.warn("%s has no 'edges' array; the view shows tasks without dependencies", m.Source)
 	}
 	if g.Skipped > 0 {
-		m.warn("%s has %d edge(s) without two task ids; they were skipped", m.Source, g.Skipped)
+		m.warn("%s has %s without two task ids; skipped", m.Source, plural(int(g.Skipped), "edge"))
 	}
 	if g.Nameless > 0 {
-		m.warn("%s has %d entries in 'tasks' without a task id; they were skipped", m.Source, g.Nameless)
+		m.warn("%s has %s without a task id; skipped", m.Source, plural(int(g.Nameless), "task"))
 	}
 	if g.Odd > 0 {
-		m.warn("%s has %d value(s) that are not what the format has there; they count as absent", m.Source, g.Odd)
+		m.warn("%s has %s that the format does not have there; taken as absent", m.Source, plural(int(g.Odd), "value"))
 	}
 	unlisted, members := 0, 0
 	for n, id := range m.id {
@@ -305,10 +306,10 @@ func (m *Model) told() {
 		}
 	}
 	if members > 0 {
-		m.warn("%d task(s) that have run were expanded from graph tasks of %s, which does not list them; they show as alloc", members, m.Source)
+		m.warn("%s that ran and that %s does not list: expanded from graph tasks, shown as alloc", plural(members, "task"), m.Source)
 	}
 	if unlisted > 0 {
-		m.warn("%d task(s) have run that %s does not list in 'tasks'; they show as alloc, and it may be the graph of another run", unlisted, m.Source)
+		m.warn("%s that ran and that %s does not list: shown as alloc; it may be the graph of another run", plural(unlisted, "task"), m.Source)
 	}
 }
 

@@ -210,7 +210,7 @@ func TestIDText(t *testing.T) {
 	for text, want := range map[string]string{
 		`{` + hbg + `"tasks":[{"task_id":"18446744073709551615"}],"edges":[]}`: "task_id 0xffffffffffffffff has id space 3",
 		`{` + tmr + `"tasks":[{"task_id":"1099511627776"}],"edges":[]}`:        "task_id 0x0000010000000000 has ring 256",
-		`{"tasks":[{"task_id":"1099511627776"}],"edges":[]}`:                   "1 ids in dir/deps.json use bits above the high byte",
+		`{"tasks":[{"task_id":"1099511627776"}],"edges":[]}`:                   "1 id in dir/deps.json with bits above the high byte",
 		`{"runtime":"magic","tasks":[],"edges":[]}`:                            "names the runtime 'magic', which this version does not know",
 	} {
 		if m := parse(t, text); len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], want) {

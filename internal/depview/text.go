@@ -60,19 +60,23 @@ func (m *Model) appendHead(b []byte, n int32) []byte {
 	case !known:
 		b = append(b, "unknown"...)
 	default:
-		b = append(b, '[')
-		for i, f := range slots {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendInt(b, int64(f), 10)
-		}
-		b = append(b, ']')
+		b = appendSlots(b, slots)
 	}
 	if block := m.Block(n); block > 1 {
 		b = strconv.AppendInt(append(b, " SPMD block num = "...), int64(block), 10)
 	}
 	return b
+}
+
+func appendSlots(b []byte, slots [3]int32) []byte {
+	b = append(b, '[')
+	for i, f := range slots {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(f), 10)
+	}
+	return append(b, ']')
 }
 
 func yes(is bool) string {
