@@ -24,6 +24,7 @@ type chipProcess struct {
 	cmd          *exec.Cmd
 	to, from     *os.File
 	gone         chan struct{} // closed when the process has been reaped
+	last         farewell      // known then
 
 	// Of the scheduler:
 	dispatches uint64
@@ -139,6 +140,13 @@ func (c *chipProcess) listen(tell func(arrival)) {
 		if err != nil {
 			tell(arrival{chip: c, err: c.reap(err)})
 			return
+		}
+		if f.Kind == kindEnded {
+			if err := f.Decode(&c.last); err != nil {
+				tell(arrival{chip: c, err: c.reap(err)})
+				return
+			}
+			continue
 		}
 		tell(arrival{chip: c, frame: f})
 	}

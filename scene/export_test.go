@@ -23,6 +23,7 @@ const (
 	KindReady   = kindReady
 	KindRefused = kindRefused
 	KindDone    = kindDone
+	KindEnded   = kindEnded
 )
 
 // Hello is what a worker is told first.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -27,7 +28,7 @@ const workerExits = "SWIMLANE_TEST_WORKER_EXITS"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		scene.Main(doomed(), doomedSub())
+		scene.Main(doomed(), doomedSub(), builtGraphs())
 	}
 	if os.Getenv(workerExits) != "" && os.Getenv(scene.WorkerEnv) != "" {
 		os.Exit(3)
@@ -45,10 +46,11 @@ const (
 	doExit
 	doKill
 	doHang
+	doFull
 )
 
 // fate is what each case of doomed gives to chip 1.
-var fates = map[string]float32{"well": 1, "panics": doPanic, "exits": doExit, "killed": doKill, "hangs": doHang}
+var fates = map[string]float32{"well": 1, "panics": doPanic, "exits": doExit, "killed": doKill, "hangs": doHang, "full": doFull}
 
 // doomed doubles a number on each of three chips, or does something else on chip 1.
 func doomed() *scene.Scene {
@@ -64,6 +66,11 @@ func doomed() *scene.Scene {
 			select {}
 		case doHang:
 			time.Sleep(time.Hour)
+		case doFull: // no file of this process gets any longer from now on
+			signal.Ignore(syscall.SIGXFSZ)
+			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{}); err != nil {
+				panic(err)
+			}
 		}
 		out.Row(0)[0] = 2 * in.Row(0)[0]
 		return 50
@@ -94,13 +101,13 @@ func doomed() *scene.Scene {
 		},
 		Golden: func(_ *scene.Case, in []scene.Data) (want []scene.Data) {
 			for w := range 3 {
-				in[2*w+1].F32[0] = 2
+				in[2*w+1].F32[0] = 2 * in[2*w].F32[0]
 				want = append(want, in[2*w+1])
 			}
 			return want
 		},
 	}
-	for _, name := range []string{"well", "panics", "exits", "killed", "hangs"} {
+	for _, name := range []string{"well", "panics", "exits", "killed", "hangs", "full"} {
 		s.Cases = append(s.Cases, scene.Case{Name: name, Platforms: []string{scene.A2A3Sim}, Config: scene.Config{DeviceCount: 3, Clusters: 1}})
 	}
 	return s
@@ -209,6 +216,35 @@ func TestWorkerThatFails(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWorkerWithoutRoom: what a worker cannot write of its log is told with its rank, and no
+// more than that; what it cannot write of a capture fails the case. Others are whole.
+func TestWorkerWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	r, err := caseOf(doomed(), "full").Run(scene.A2A3Sim, scene.CallConfig{OutputPrefix: dir})
+	if err != nil || r.Golden != nil || len(r.Notes) != 2 {
+		t.Fatalf("%v, golden %v, notes %q; want two notes", err, r.Golden, r.Notes)
+	}
+	for i, want := range []string{`^rank 1: the log of the device cannot be written: .*file too large$`, `^rank 1: \d+ record\(s\) of the host's log were dropped, the first because: .*file too large$`} {
+		if !regexp.MustCompile(want).MatchString(r.Notes[i]) {
+			t.Errorf("note %q, want %q", r.Notes[i], want)
+		}
+	}
+	dir = t.TempDir()
+	r, err = caseOf(doomed(), "full").Run(scene.A2A3Sim, scene.CallConfig{EnableChipSwimlane: 4, EnableDepGen: true, OutputPrefix: dir})
+	if err == nil || !strings.Contains(err.Error(), "rank 1 (process ") || !strings.Contains(err.Error(), "file too large") {
+		t.Errorf("%v, want what could not be written, and of whom", err)
+	}
+	for _, d := range r.Dispatches {
+		_, failed := capture.Read(filepath.Join(d.Dir, "chip_swimlane_records.json"), capture.Options{})
+		if (failed == nil) != (d.Rank != 1) {
+			t.Errorf("rank %d: %v", d.Rank, failed)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "rank*", "d*", ".*")); left != nil {
+		t.Errorf("%v is left half-written", left)
 	}
 }
 
@@ -588,6 +624,9 @@ func TestHostileOrders(t *testing.T) {
 			if text := string(f.Head); want == "" && (!strings.Contains(text, `"Error":""`) || !bytes.Equal(f.Blob, []byte{0, 0, 0, 64})) || !strings.Contains(strings.ReplaceAll(text, `\"`, `"`), want) {
 				t.Errorf("%s, order %d: %s, % x, want %q", v.name, i, text, f.Blob, want)
 			}
+		}
+		if f, err := mailbox.Read(&to); err != nil || f.Kind != scene.KindEnded || to.Len() > 0 {
+			t.Errorf("%s: it ends with %+v (%v), and %d bytes", v.name, f, err, to.Len())
 		}
 	}
 }

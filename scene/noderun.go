@@ -107,6 +107,11 @@ func (n *nodeBatch) runAll() (err error) {
 	}
 	n.sched.stop()
 	<-ended
+	for _, c := range n.chips {
+		if c.last.Log != "" {
+			n.note(fmt.Sprintf("rank %d: %s", c.rank, c.last.Log))
+		}
+	}
 	if n.sched.grace != nil {
 		n.sched.grace.Stop()
 	}

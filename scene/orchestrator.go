@@ -59,10 +59,12 @@ type Task struct {
 	// Predicate decides, when the last dependency has finished, whether the task
 	// runs; nil: it does.
 	Predicate func() bool
-	SyncStart bool   // all blocks start together
-	Early     bool   // consumers may be placed on cores before the task has finished
-	Wait      uint64 // cycles of the chip's counter behind the kernels, for what is done outside of the cores
-	Slot      *Slot  // measured under this task-timing slot; nil: under none
+	SyncStart bool // all blocks start together
+	Early     bool // consumers may be placed on cores before the task has finished
+	// Wait is how many cycles of the chip's counter come behind the kernels, for what is
+	// done outside of the cores. AICores that schedule themselves refuse it.
+	Wait uint64
+	Slot *Slot // measured under this task-timing slot; nil: under none
 }
 
 // Slot is a task-timing slot, 0 to 15.

@@ -17,6 +17,7 @@ const (
 	kindReady              // from a worker: it has a place to work
 	kindRefused            // from a worker: it cannot be what hello says
 	kindDone               // from a worker: what became of an order; the blob is what was written
+	kindEnded              // from a worker: it ends, as it was told to
 )
 
 // hello tells a worker who it is.
@@ -39,6 +40,11 @@ type ready struct{ Rank, PID int }
 
 // refusal is its answer if it cannot be that.
 type refusal struct{ Error string }
+
+// farewell is the last that it says.
+type farewell struct {
+	Log string // what its log lacks; "": nothing
+}
 
 // order is a dispatch: what to run, and what the sidecar says of it (spec/l3.md §2.1).
 type order struct {

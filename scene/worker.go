@@ -79,8 +79,11 @@ func beWorker(scenes []*Scene, from io.Reader, to io.Writer) int {
 	for f := range frames {
 		switch f.Kind {
 		case kindStop:
+			var last farewell
 			if err := w.log.Close(); err != nil {
-				fmt.Fprintf(os.Stderr, "Error: the worker of rank %d: %v\n", w.Rank, err)
+				last.Log = err.Error()
+			}
+			if !send(to, kindEnded, last, nil) {
 				return 1
 			}
 			return 0

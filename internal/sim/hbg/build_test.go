@@ -188,12 +188,12 @@ func TestWhatGraphsShare(t *testing.T) {
 	manual := func() abi.Tensor { x := plain(); x.ManualDep = 1; return x }
 	floats := func() abi.Tensor { return tensor(abi.Float32, 4, 2) }
 	b := newBench(t, abi.A2A3, 1, abi.OrchPhases)
-	type same struct {
+	type argument struct {
 		name string
 		use  abi.ArgType
 		make func() abi.Tensor
 	}
-	all := []same{
+	all := []argument{
 		{"read", abi.ArgInput, plain}, {"updated", abi.ArgInOut, plain}, {"written", abi.ArgOutputExisting, plain}, {"of another type", abi.ArgInput, floats},
 		{"with other strides", abi.ArgInput, columns}, {"with declared dependencies", abi.ArgInput, manual},
 	}
@@ -221,8 +221,32 @@ func TestWhatGraphsShare(t *testing.T) {
 			t.Errorf("the node of graph %d, %s, uses %+v, want %+v", i, all[i%len(all)].name, got, want)
 		}
 	}
-	// Two arguments are not one with more dimensions.
+	// Which arguments are parts of one buffer is a part of what they are.
+	x, y := plain(), plain()
+	var buffers [][]uint64
 	n := 0
+	if err := b.build(func(h *hbg.Host) {
+		for _, args := range [][]sim.Arg{{in(x), in(y), in(x)}, {in(x), in(y), in(y)}, {in(x), in(x), in(y)}, {in(y), in(x), in(x)}} {
+			h.Graph("g", args, func(p []abi.Tensor) {
+				n++
+				h.Submit(&sim.Task{Kernels: aiv(1), Args: []sim.Arg{in(p[0]), in(p[1]), in(p[2])}})
+			})
+		}
+	}); err != nil || n != 3 { // the last one is as the second
+		t.Errorf("recorded %d times (%v), want three times", n, err)
+	}
+	for _, task := range b.built.Graph.Tasks {
+		var list []uint64
+		for _, a := range task.Nodes[0].Args {
+			list = append(list, a.BufferAddr)
+		}
+		buffers = append(buffers, list)
+	}
+	if want := [][]uint64{{x.BufferAddr, y.BufferAddr, x.BufferAddr}, {x.BufferAddr, y.BufferAddr, y.BufferAddr}, {x.BufferAddr, x.BufferAddr, y.BufferAddr}, {y.BufferAddr, x.BufferAddr, x.BufferAddr}}; !reflect.DeepEqual(buffers, want) {
+		t.Errorf("nodes use buffers %#x, want %#x", buffers, want)
+	}
+	// Two arguments are not one with more dimensions.
+	n = 0
 	if err := b.build(func(h *hbg.Host) {
 		for _, args := range [][]sim.Arg{{in(plain()), in(plain())}, {in(plain())}, {in(plain()), in(plain())}} {
 			h.Graph("g", args, func(p []abi.Tensor) {
