@@ -177,3 +177,51 @@ func TestSchedulersLeave(t *testing.T) {
 		t.Errorf("the run ends at %d, want %v", b.report.End, left)
 	}
 }
+
+// TestOwnerThatHolds: a core that is kept for a MIX task is none that the owner has: what
+// waits for it is taken by another, who looks again when the core is kept.
+func TestOwnerThatHolds(t *testing.T) {
+	b := newAicoreBench(t, 2, abi.SchedPhases)
+	b.costs[sim.CoreSchedClassify].Ns, b.costs[sim.CoreSchedProbe].Ns = 50_000, 5000
+	mix := b.task(&sim.Task{Kernels: [3]*sim.Kernel{kernel(0, abi.AIC, 10), nil, kernel(1, abi.AIV, 10)}}, 3)
+	const us = 1000 // cycles
+	// Scheduler 1 has less to classify, and so begins first. It fills both slots of its second
+	// AIV, and runs 3 itself. When that is done the MIX task waits for that AIV, and keeps the AIC.
+	b.run(at(map[int]*hbg.Task{
+		1: b.task(on(abi.AIV, 900*us)), 3: b.task(on(abi.AIV, 100*us)), 5: b.task(on(abi.AIV, 900*us)), 7: mix, 9: b.task(on(abi.AIC, us), 3),
+		10: b.task(&sim.Task{}),
+	}))
+	kind, thief, published, _ := b.records.launch(9)
+	if held := b.records.of(7); kind != "worksteal" || thief != 0 || published.Start < held["state_probe"].End || published.End > held["dispatch"].Start {
+		t.Errorf("the AIC task is published by %s of %d at %d, want worksteal of 0 while the MIX task is held, from %d to %d",
+			kind, thief, published.End, held["state_probe"].End, held["dispatch"].Start)
+	}
+}
+
+// TestOwnerThatBeginsToCompute: what an owner could have placed and has not seen, because it
+// came while it placed something else, is taken when the owner begins to compute.
+func TestOwnerThatBeginsToCompute(t *testing.T) {
+	b := newAicoreBench(t, 2, abi.SchedPhases)
+	b.costs[sim.CoreSchedDispatch].Ns, b.costs[sim.CoreSchedResolve].Ns = 20_000, 60_000
+	const us = 1000 // cycles
+	// Task 2 of scheduler 0 is done 30 µs before task 1 of scheduler 1. So 0 has resolved it
+	// after 60 µs and publishes 4 until 80 µs, 6 behind it until 100 µs; at 90 µs 8 is ready, for
+	// which 0 has an idle AIC. Then 0 runs 4.
+	b.run(at(map[int]*hbg.Task{
+		0: b.task(on(abi.AIV, 2000*us)), 2: b.task(on(abi.AIC, 100*us)), 1: b.task(on(abi.AIC, 130*us)),
+		4: b.task(on(abi.AIV, 500*us), 2), 6: b.task(on(abi.AIV, 500*us), 2), 8: b.task(on(abi.AIC, us), 1),
+	}))
+	var run [6]uint64
+	for _, k := range b.records.Kernels {
+		if k[1] == 4 {
+			run = k
+		}
+	}
+	kind, thief, published, _ := b.records.launch(8)
+	if _, _, last, _ := b.records.launch(6); run[0] != 2 || b.records.of(1)["resolve"].End < last.Start || b.records.of(1)["resolve"].End > last.End {
+		t.Fatalf("task 8 is ready at %d, want it while task 6 is published, from %d to %d; task 4 runs on core %d", b.records.of(1)["resolve"].End, last.Start, last.End, run[0])
+	}
+	if kind != "worksteal" || thief != 1 || published.End > run[4] {
+		t.Errorf("task 8 is published by %s of %d at %d, want worksteal of 1 while scheduler 0 runs task 4, from %d to %d", kind, thief, published.End, run[3], run[4])
+	}
+}
