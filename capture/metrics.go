@@ -16,9 +16,9 @@ type metric struct {
 	index      jsonscan.Int
 	start, end [3]int32
 	has        uint8 // hasStart, hasEnd, oddStart, oddEnd
-	extra      []byte
-	pops       Pops
 	popped     uint8 // hasHit, hasMiss
+	extra      []byte
+	pops       *Pops // nil without either
 }
 
 const (
@@ -109,16 +109,16 @@ func (d *reader) metricField(key []byte, m *metric) {
 	case "shared_at_end":
 		d.depthField("shared_at_end", &m.end, hasEnd, m)
 	case "pop_hit":
-		d.popField(key, &m.pops.Hit, hasHit, m)
+		d.popField(key, hasHit, m)
 	case "pop_miss":
-		d.popField(key, &m.pops.Miss, hasMiss, m)
+		d.popField(key, hasMiss, m)
 	default:
 		d.keepField(&m.extra, key)
 	}
 }
 
 // popField reads a number of pops, if that is asked for.
-func (d *reader) popField(key []byte, out *int64, has uint8, m *metric) {
+func (d *reader) popField(key []byte, has uint8, m *metric) {
 	s := d.s
 	if !d.opt.Pops || d.opt.Extras {
 		d.keepField(&m.extra, key)
@@ -129,11 +129,17 @@ func (d *reader) popField(key []byte, out *int64, has uint8, m *metric) {
 	}
 	n := s.Int64()
 	if n < 0 {
-		s.Fail("found %d for %s, expected a count", n, string(key))
+		s.Fail("found %d for a number of pops, expected a count", n)
 		return
 	}
-	*out = n
-	m.popped |= has
+	if m.pops == nil {
+		m.pops = &Pops{}
+	}
+	if m.popped |= has; has == hasHit {
+		m.pops.Hit = n
+	} else {
+		m.pops.Miss = n
+	}
 }
 
 func (d *reader) depthField(name string, out *[3]int32, has uint8, m *metric) {

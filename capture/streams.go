@@ -441,8 +441,11 @@ func (d *reader) phaseList(i int, out *Phases) {
 		depths := Depths{Start: r.metric.start, End: r.metric.end}
 		depth.add(depths)
 		if d.opt.Pops {
-			pops.add(r.metric.pops)
-			anyPops = anyPops || r.metric.popped != 0
+			var n Pops
+			if r.metric.pops != nil {
+				n, anyPops = *r.metric.pops, true
+			}
+			pops.add(n)
 		}
 		if d.opt.Extras {
 			further := loneDepths(r.metric.extra, &depths, r.metric.has)
