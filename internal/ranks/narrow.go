@@ -11,7 +11,7 @@ type clues struct {
 	windows []int    // nil: nothing is known
 	keys    []string // what was used to find them
 	sure    bool     // a single window is the one
-	lost    bool     // the sidecar names a run that is not in the log
+	lost    bool     // the log has no run that the sidecar can mean
 }
 
 // narrow keeps for each capture the windows that it can be of, and settles those
@@ -123,9 +123,6 @@ func (p *pairing) byEpoch(s *Subject, c *clues, of, unnamed []int) error {
 		c.keys = append(c.keys, "run_epoch")
 	}
 	c.windows = kept
-	if s.HostPID != 0 {
-		c.sure, c.lost = true, false
-	}
 	return nil
 }
 
@@ -171,8 +168,8 @@ func someEpochs(epochs []uint64) string {
 // maxSaid is how many of many things a message lists.
 const maxSaid = 8
 
-// byHost settles what is left open by where the records on the host's clock lie, if
-// they lie inside one run only.
+// byHost keeps what is left open of the runs that the records on the host's clock lie
+// in. If that is one, it is the one.
 func (p *pairing) byHost(s *Subject, c *clues, unnamed []int) {
 	if s.HostPID == 0 || s.Runtime == "" || s.Host.Last == 0 || len(c.windows) == 1 {
 		return
@@ -184,9 +181,10 @@ func (p *pairing) byHost(s *Subject, c *clues, unnamed []int) {
 	in := p.among(from, func(w *Window) bool {
 		return w.Run != nil && uint64(w.Run.Start) <= s.Host.First && s.Host.Last <= uint64(w.Run.Start+w.Run.Dur)
 	})
-	if len(in) == 1 {
-		c.windows, c.keys, c.sure, c.lost = in, append(c.keys, "host_records"), true, false
+	if len(in) == 0 {
+		return
 	}
+	c.windows, c.keys = in, append(c.keys, "host_records")
 }
 
 // those are the windows that a rule is true of.

@@ -88,6 +88,46 @@ func TestNewestClues(t *testing.T) {
 	}
 }
 
+// TestHostRecordsOfSeveral: of runs that overlap in time, as those of two pipeline
+// slots do, the records on the host's clock still rule out all others.
+func TestHostRecordsOfSeveral(t *testing.T) {
+	inside, too, outside := of(1000, 1, 0, Dispatch{}), of(1000, 2, 0, Dispatch{}), of(1000, 3, 0, Dispatch{})
+	too.Run = &Phase{inside.Run.Start - 10, inside.Run.Dur}
+	inside.Phases = map[string]Phase{"sched": {700, 51}}
+	outside.Phases = map[string]Phase{"sched": {700, 50}} // as if made for the capture
+	pairs, err := Match([]Window{inside, too, outside}, []Subject{recorded(0, 1000, Dispatch{17, 3, 0, 1}, 0, 1)}, nil)
+	if err != nil || said(pairs) != "1000:1 fit" || pairs[0].Lost {
+		t.Errorf("%s, %v", said(pairs), err)
+	}
+}
+
+// TestUnnamedRuns: where the log names no dispatch, epoch and host records find the
+// run, and then nothing is missing.
+func TestUnnamedRuns(t *testing.T) {
+	windows := []Window{of(1000, 1, 7, Dispatch{}), of(1000, 2, 8, Dispatch{})}
+	for i := range windows {
+		windows[i].Direct = false // no attributes, or not all
+	}
+	for want, s := range map[string]Subject{
+		"1000:2 [host_pid run_epoch]":    recorded(0, 1000, Dispatch{17, 3, 0, 1}, 8, 0),
+		"1000:1 [host_pid host_records]": recorded(0, 1000, Dispatch{17, 3, 0, 1}, 0, 1),
+	} {
+		pairs, err := Match(windows, []Subject{s}, nil)
+		if err != nil || said(pairs) != want || pairs[0].Lost {
+			t.Errorf("%s, %v; want %s", said(pairs), err, want)
+		}
+	}
+	pairs, err := Match(windows[1:], []Subject{recorded(0, 1000, Dispatch{17, 3, 0, 1}, 8, 0)}, nil)
+	if err != nil || said(pairs) != "1000:2 [host_pid run_epoch]" {
+		t.Errorf("the only one: %s, %v", said(pairs), err)
+	}
+	// With neither the run is unknown, and that is said.
+	pairs, err = Match(windows[:1], []Subject{recorded(0, 1000, Dispatch{17, 3, 0, 1}, 0, 0)}, nil)
+	if err != nil || said(pairs) != "1000:1 fit" || !pairs[0].Lost {
+		t.Errorf("%s, %v", said(pairs), err)
+	}
+}
+
 // TestCluesOfBefore: captures that name no runtime go by spec/l3.md §8.2 alone.
 func TestCluesOfBefore(t *testing.T) {
 	s := recorded(0, 1000, Dispatch{17, 3, 0, 1}, 0, 2)
