@@ -74,7 +74,7 @@ func TestProgramOfOnesOwn(t *testing.T) {
 			}
 		}
 	}
-	files(1, "chip_swimlane_records.json", "deps.json", "name_map_TestDouble_basic.json", "merged_swimlane.json", "host.*.log", "device.*.log")
+	files(1, "chip_swimlane_records.json", "deps.json", "deps_viewer.txt", "name_map_TestDouble_basic.json", "merged_swimlane.json", "host.*.log", "device.*.log")
 
 	out = run("go", "test", "-v", "-count=1", "-run", "TestDouble", ".", "-platform", "a5sim", "-enable-chip-swimlane=3")
 	for _, want := range []string{"--- PASS: TestDouble/basic/a5sim", "TestDouble::basic ... PASSED"} {

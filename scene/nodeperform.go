@@ -35,8 +35,11 @@ func (s Selected) convertRanks(ctx context.Context, e *console.Env, o Options, p
 		if d.Dir == "" {
 			continue
 		}
-		if o.DepGen && d.Graph == "" {
+		switch {
+		case o.DepGen && d.Graph == "":
 			fmt.Fprintf(e.Stderr, "Warning: [%s] %s not produced\n", s.FileLabel(), filepath.Join(d.Dir, "deps.json"))
+		case o.DepGen:
+			p.view(e, d.Graph, d.Names)
 		}
 		if o.Swimlane == 0 {
 			continue

@@ -37,6 +37,7 @@ type Performed struct {
 	Prefix      string   // directory of its artifacts, "" if it has none
 	Trace       string   // path of the trace, "" if there is none
 	Traces      []string // of the dispatches of a node
+	Views       []string // of the texts of task graphs
 	Conversions int      // how many failed; the case may have passed all the same
 }
 
@@ -150,8 +151,12 @@ func (s Selected) convert(ctx context.Context, e *console.Env, o Options, p *Per
 		s.convertRanks(ctx, e, o, p)
 		return
 	}
-	if o.DepGen && p.Graph == "" {
-		fmt.Fprintf(e.Stderr, "Warning: [%s] deps.json not produced\n", s.FileLabel())
+	if o.DepGen {
+		if p.Graph == "" {
+			fmt.Fprintf(e.Stderr, "Warning: [%s] deps.json not produced\n", s.FileLabel())
+		} else {
+			defer p.view(e, p.Graph, p.Names) // behind the conversion
+		}
 	}
 	if o.Swimlane == 0 {
 		return
@@ -179,7 +184,7 @@ func (p *Performed) draw(ctx context.Context, e *console.Env, o Options, records
 
 // printFiles lists the artifacts; those of a node's dispatches by directory.
 func printFiles(w io.Writer, p *Performed) {
-	files := append(p.Files(), p.Traces...)
+	files := slices.Concat(p.Files(), p.Traces, p.Views)
 	if p.Trace != "" {
 		files = append(files, p.Trace)
 	}
