@@ -24,6 +24,7 @@ which core ran what and when, what the schedulers did, who waited for whom.
   swimlane stats      prints the times per function
   swimlane overhead   tells how much of the time is the scheduler's overhead, and where
   swimlane critical-path  tells what the makespan consists of
+  swimlane compare    puts two captures side by side, before and after a change
   swimlane read       prints the joined model as JSON, for scripts
   swimlane strace     prints what the host's logs tell about runs, and draws it
   swimlane deps       shows the task graph: who needs whom, and why
@@ -47,7 +48,7 @@ The exit code is 0 on success, 1 if an input cannot be used, 2 for a wrong call.
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newRun(e), newConvert(e), newStats(e), newOverhead(e), newCriticalPath(e), newRead(e), newStrace(e), newDeps(e), newCheck(e), newVersion(e), newCompletion(e))
+	root.AddCommand(newRun(e), newConvert(e), newStats(e), newOverhead(e), newCriticalPath(e), newCompare(e), newRead(e), newStrace(e), newDeps(e), newCheck(e), newVersion(e), newCompletion(e))
 	alias := newConverterAlias(e)
 	alias.Hidden = true
 	root.AddCommand(alias)
