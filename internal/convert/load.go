@@ -109,7 +109,7 @@ func (c *Capture) load(stdin io.Reader, p *console.Progress) error {
 		opt.Progress = p.Part()
 		rec, err := c.readRecords(stdin, opt)
 		if err == nil {
-			err = c.in.chooseRun(rec, c.Records)
+			err = c.in.chooseRun(rec)
 		}
 		if err == nil {
 			if c.in.KeepRecords {

@@ -53,8 +53,8 @@ type runsError struct{ text string }
 func (e runsError) Error() string { return e.text }
 
 // chooseRun leaves of the records those of the run that is wanted.
-func (o *Input) chooseRun(rec *capture.Records, file string) error {
-	n := len(rec.Runs)
+func (o *Input) chooseRun(rec *capture.Records) error {
+	n, file := len(rec.Runs), rec.Source
 	switch i := rec.RunOf(o.RunEpoch); {
 	case o.RunEpoch == "" && (n == 1 || !o.OneRun):
 	case o.RunEpoch == "":

@@ -38,7 +38,8 @@ func newReadiness(t *timeline.Timeline) *readiness {
 
 // bridge makes tasks that ran on no core count as what they wait for themselves.
 // order is that of Graph.Order. A graph task has no rows either, but its members
-// do: it ends when the last of them does.
+// do: it ends when the last of them does. Where ids do not tell its members, what
+// waits for it is not known to wait for anything.
 func (r *readiness) bridge(order []int32) {
 	g := r.t.Graph
 	r.members()
@@ -48,7 +49,15 @@ func (r *readiness) bridge(order []int32) {
 		}
 		return r.inner[n]
 	}
-	best := g.Through(order, func(n int32) bool { return at(n) >= 0 }, func(a, b int32) bool { return r.beats(at(a), at(b)) })
+	// AICore schedulers have no dummies (spec/sched-overhead.md §9): a task of theirs without kernels is a graph.
+	aicore := madeByAICore(r.t.Rec)
+	opaque := func(n int32) bool {
+		k, ok := g.Kernel(n)
+		return aicore && ok && max(k[0], k[1], k[2]) < 0
+	}
+	best := g.Through(order, func(n int32) bool { return at(n) >= 0 || opaque(n) }, func(a, b int32) bool {
+		return at(a) >= 0 && (at(b) < 0 || r.beats(at(a), at(b)))
+	})
 	for n := range r.task {
 		switch {
 		case r.task[n] >= 0:
@@ -62,6 +71,12 @@ func (r *readiness) bridge(order []int32) {
 	r.best = best
 }
 
+// madeByAICore reports whether AICore schedulers made a capture.
+func madeByAICore(rec *capture.Records) bool {
+	return rec.Sched.Producer == capture.ProducerAICore ||
+		slices.ContainsFunc(rec.Streams, func(s capture.Stream) bool { return s.AICore() })
+}
+
 // members finds the member that ended last of every graph task that was expanded.
 func (r *readiness) members() {
 	t := r.t
@@ -71,9 +86,10 @@ func (r *readiness) members() {
 	}
 	ids := t.Rec.Dialect.IDs
 	expanded := expandedGraphs(t.Rec)
+	always := ids == capture.Spaces || capture.OwnRuntime(t.Rec) == capture.RuntimeHBG // the other runtime has rings there
 	for i, id := range t.Tasks.ID {
 		outer, _, ok := ids.GraphMember(id)
-		if !ok || ids != capture.Spaces && !expanded[outer] {
+		if !ok || !always && !expanded[outer] {
 			continue
 		}
 		if n, ok := t.Graph.Node(outer); ok && (r.inner[n] < 0 || r.beats(int32(i), r.inner[n])) {

@@ -164,11 +164,8 @@ func New(t *timeline.Timeline, deps string, opt Options) (*Report, error) {
 		return nil, err
 	}
 	out := &Report{
-		Records: t.Rec.Source, Deps: deps, Level: t.Rec.Level, Bridged: opt.Bridge, AICore: t.Rec.Sched.Producer == capture.ProducerAICore,
+		Records: t.Rec.Source, Deps: deps, Level: t.Rec.Level, Bridged: opt.Bridge, AICore: madeByAICore(t.Rec),
 		Rows: t.Rows.Len(), Tasks: t.Tasks.Len(), rate: rate, long: t.Rec.Dialect.ExplainsPhases,
-	}
-	for i := range t.Rec.Streams {
-		out.AICore = out.AICore || t.Rec.Streams[i].AICore()
 	}
 	ready := newReadiness(t)
 	if opt.Bridge {

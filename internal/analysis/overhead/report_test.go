@@ -592,9 +592,52 @@ func TestBridge(t *testing.T) {
 	if r := x.report(t, overhead.Options{Bridge: true}); micros(r.Has) != 2 || r.Path.Hops != 1 || micros(r.Path.Exec) != 1+7 {
 		t.Errorf("behind a graph task: %v us, %+v", micros(r.Has), r.Path)
 	}
+	// AICore schedulers have no dummies: a task of theirs without kernels is a graph, whose members nothing tells.
+	x.producer = "aicore"
+	x.streams = [][]phase{{{kind: "idle", start: 1, end: 2}}}
+	x.tasks[1].id, x.tasks[2].id = 40, 41
+	for kernels, want := range map[[3]int32]float64{{-1, -1, -1}: 0, {-1, 7, -1}: 14 - 5} { // skipped, where it has one
+		tl := x.timeline(t)
+		graph, err := taskgraph.New(&capture.Deps{Pred: []uint64{1, 30}, Succ: []uint64{30, 2}, Task: []uint64{30}, Kernel: [][3]int32{kernels}, Block: []int32{1}, Has: []uint8{capture.HasKernel}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl.Attach(graph)
+		r, err := overhead.New(tl, "deps.json", overhead.Options{Bridge: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of the time from 5 to 14 both cores ran until 9.
+		if got := micros(r.Has); got != max(0, want-4) {
+			t.Errorf("behind a task of AICore schedulers with kernels %v: %v us", kernels, got)
+		}
+	}
+	x.producer = ""
+	x.streams = [][]phase{{{kind: "graph_prepare", start: 1, end: 2, id: 30}}}
+	x.tasks[1].id, x.tasks[2].id = member, member|1
 	// Contradictory: a task of the graph waits for what waits for the graph.
 	x.edges = append(x.edges, [2]int{2, member | 1})
 	if _, err := overhead.New(x.timeline(t), "deps.json", overhead.Options{Bridge: true}); err == nil || !strings.Contains(err.Error(), "deps.json") {
 		t.Errorf("a circle through a graph task: %v", err)
+	}
+}
+
+// TestUndated: in the archived form a time may be missing. Such a record counts 0,
+// makes no gap, and is counted.
+func TestUndated(t *testing.T) {
+	tl := join(t, `{"chip_swimlane_level":3,"metadata":{"clock_freq_hz":1000000,"core_types":["aic"],"core_to_thread":[0]},
+"aicore_tasks":[[0,1,1,1010,1020]],"aicpu_tasks":[[0,1,1005,1025]],
+"aicpu_scheduler_phases":[[{"kind":"dispatch","end_cycles":1006,"loop_iter":9,"pop_hit":2,"pop_miss":3},{"kind":"dispatch","start_cycles":1000,"end_cycles":1005,"loop_iter":1,"pop_hit":1},
+{"kind":"complete","start_cycles":1025,"end_cycles":1024,"loop_iter":2,"tasks_processed":1}]]}`, nil)
+	r, err := overhead.New(tl, "deps.json", overhead.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Undated != 1 || len(r.Phases.Threads) != 1 {
+		t.Fatalf("%d records without a start, threads %+v", r.Undated, r.Phases.Threads)
+	}
+	th := &r.Phases.Threads[0]
+	if th.Total() != 5+20 || th.Loops != 9 || th.Hit != 3 || th.Miss != 3 || th.Finishes != 1 {
+		t.Errorf("thread %+v", th)
 	}
 }
