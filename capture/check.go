@@ -8,8 +8,8 @@ import (
 	"swimlane/internal/jsonscan"
 )
 
-// finish runs the checks that need the whole file, in their order, and completes the result.
-func (d *reader) finish() error {
+// flatten lays out the columns.
+func (d *reader) flatten() {
 	out := d.out
 	out.Kinds = d.kinds.all()
 	out.Tasks = d.taskCols.flat()
@@ -23,7 +23,12 @@ func (d *reader) finish() error {
 	out.Sched.Run = d.runs.column(d.schedCols.epoch.flat())
 	d.placeStreams()
 	d.runs.settle(out)
+}
 
+// finish runs the checks that need the whole file, in their order, and completes the result.
+func (d *reader) finish() error {
+	out := d.out
+	d.flatten()
 	d.widen(d.errs[stepTasks], d.schedShape, d.legacyShape)
 	d.checkLevelAndClock()
 	d.checkSchedShape()

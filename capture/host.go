@@ -69,6 +69,9 @@ func (d *reader) submitLane(section, from, to string, host bool) Submits {
 			return Submits{}
 		}
 		r := d.submit(from, to, host)
+		if s.Err() != nil {
+			break
+		}
 		index.add(r.index)
 		task.add(r.task)
 		has.add(r.named)
@@ -175,7 +178,9 @@ func (d *reader) uploads() {
 				d.keep(&u.Fields)
 			}
 		})
-		d.out.Uploads = append(d.out.Uploads, u)
+		if s.Err() == nil {
+			d.out.Uploads = append(d.out.Uploads, u)
+		}
 	}
 }
 
@@ -220,7 +225,9 @@ func (d *reader) lifecycle() {
 			}
 			d.keepField(&l.Extra, []byte(key))
 		})
-		d.out.Lifecycle = append(d.out.Lifecycle, l)
+		if s.Err() == nil {
+			d.out.Lifecycle = append(d.out.Lifecycle, l)
+		}
 	}
 }
 

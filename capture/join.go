@@ -14,8 +14,10 @@ func (d *reader) checkRows() {
 	d.checkIDs()
 	taskOrder := t.Keys().Order()
 	if row, earlier := t.Keys().firstRepeat(taskOrder); row >= 0 {
-		d.badTaskRow(row, fmt.Sprintf("rows %d (task %d) and %d (task %d), expected one row for each %s", earlier, t.Task[earlier], row, t.Task[row], d.keyNames()),
+		d.badTaskRow(row, fmt.Sprintf("rows %d (task %d) and %d (task %d), expected one row for each %s",
+			d.kernelRow(earlier), t.Task[earlier], d.kernelRow(row), t.Task[row], d.keyNames()),
 			"duplicate aicore_tasks join key: %s", d.keyText(t.Keys(), row))
+		d.countRepeats(stepTasks, t.Keys(), taskOrder, d.kernelRow)
 	}
 	schedOrder := q.Keys().Order()
 	d.errs[stepSchedRows] = d.schedRange
@@ -24,8 +26,9 @@ func (d *reader) checkRows() {
 		of = " of aicpu_tasks"
 	}
 	if row, earlier := q.Keys().firstRepeat(schedOrder); row >= 0 {
-		d.bad(stepSchedRows, "scheduler_tasks", int(row), fmt.Sprintf("rows %d and %d%s with %s", earlier, row, of, d.keyText(q.Keys(), row)),
+		d.bad(stepSchedRows, "scheduler_tasks", d.schedRow(row), fmt.Sprintf("rows %d and %d%s with %s", d.schedRow(earlier), d.schedRow(row), of, d.keyText(q.Keys(), row)),
 			"scheduler_tasks contains duplicate %s join keys", d.keyNames())
+		d.countRepeats(stepSchedRows, q.Keys(), schedOrder, d.schedRow)
 	}
 	for i := range q.Core {
 		if a, b := q.Dispatch[i], q.Finish[i]; a == 0 || a > b {
@@ -33,12 +36,15 @@ func (d *reader) checkRows() {
 			if d.schedSigned.found != "" && d.schedSigned.row == i {
 				found = d.schedSigned.found
 			}
+			at := d.schedRow(int32(i))
 			if of != "" {
-				found = fmt.Sprintf("row %d%s with %s", i, of, found)
+				found = fmt.Sprintf("row %d%s with %s", at, of, found)
 			}
-			d.bad(stepSchedRows, "scheduler_tasks", i, found,
-				"scheduler_tasks.records[%d] has invalid timing: expected 0 < dispatch_cycles <= finish_cycles", i)
-			break
+			d.bad(stepSchedRows, "scheduler_tasks", at, found,
+				"scheduler_tasks.records[%d] has invalid timing: expected 0 < dispatch_cycles <= finish_cycles", at)
+			if d.all == nil {
+				break
+			}
 		}
 	}
 	if t.Len() > 0 && q.Len() > 0 && d.taskEpochs != d.schedEpochs {
@@ -49,17 +55,18 @@ func (d *reader) checkRows() {
 		d.bad(stepComplete, "aicore_tasks", -1, found,
 			"aicore_tasks carry run_epoch but scheduler_tasks do not (or the reverse); the sections come from different runtimes")
 	}
-	if d.out.Level >= 2 && d.errs[stepComplete] == nil {
+	if d.out.Level >= 2 && d.errs[stepComplete] == nil && !d.lacksSchedRows() {
 		d.checkComplete(taskOrder, schedOrder)
 	}
 }
 
 // badTaskRow reports a fault of a kernel row, unless an earlier row has one.
 func (d *reader) badTaskRow(row int32, found, format string, args ...any) {
-	if e := d.errs[stepTasks]; e == nil || e.Row >= 0 && int(row) < e.Row {
+	at := d.kernelRow(row)
+	if e := d.errs[stepTasks]; e == nil || e.Row >= 0 && at < e.Row {
 		d.errs[stepTasks] = nil
-		d.bad(stepTasks, "aicore_tasks", int(row), found, format, args...)
 	}
+	d.bad(stepTasks, "aicore_tasks", at, found, format, args...)
 }
 
 // checkIDs refuses task ids that the file's runtime does not mint.

@@ -51,6 +51,7 @@ type reader struct {
 	file string
 	out  *Records
 	errs [steps]*Error
+	all  *faults // nil unless every fault is wanted
 
 	where      place           // what is being read, for errors of the scanner
 	keys       map[string]bool // top-level keys that are present and not null
@@ -148,17 +149,20 @@ func ReadFrom(r io.Reader, name string, opt Options) (*Records, error) {
 	return read(r, name, opt, func() *Error { return nil })
 }
 
-// read reads a records file; changed is asked once there is nothing left to read.
-func read(r io.Reader, name string, opt Options, changed func() *Error) (*Records, error) {
-	d := &reader{
-		opt: opt, file: name, tasksOK: true,
-		out:  &Records{Source: name},
-		keys: map[string]bool{},
-	}
+func newReader(r io.Reader, name string, opt Options) *reader {
 	if opt.Progress != nil {
 		r = &progressReader{r: r, report: opt.Progress}
 	}
-	d.s = jsonscan.New(r)
+	return &reader{
+		s: jsonscan.New(r), opt: opt, file: name, tasksOK: true,
+		out:  &Records{Source: name},
+		keys: map[string]bool{},
+	}
+}
+
+// read reads a records file; changed is asked once there is nothing left to read.
+func read(r io.Reader, name string, opt Options, changed func() *Error) (*Records, error) {
+	d := newReader(r, name, opt)
 	d.document()
 	err := d.s.End()
 	if e := changed(); e != nil {
@@ -176,8 +180,13 @@ func read(r io.Reader, name string, opt Options, changed func() *Error) (*Record
 
 // bad remembers the first failure of a step.
 func (d *reader) bad(at step, section string, row int, found, format string, args ...any) {
+	if d.errs[at] != nil && d.all == nil {
+		return
+	}
+	e := &Error{File: d.file, Section: section, Row: row, Text: fmt.Sprintf(format, args...), Found: found, Class: ErrInvalid}
+	d.also(at, format, e)
 	if d.errs[at] == nil {
-		d.errs[at] = &Error{File: d.file, Section: section, Row: row, Text: fmt.Sprintf(format, args...), Found: found, Class: ErrInvalid}
+		d.errs[at] = e
 	}
 }
 
@@ -202,6 +211,9 @@ func (d *reader) document() {
 		}
 		d.keys[name] = true
 		d.enter(name)
+		if d.all != nil {
+			d.all.enter(name)
+		}
 		switch name {
 		case "chip_swimlane_level":
 			d.level, d.hasLevel = s.Int(), true

@@ -121,8 +121,12 @@ func (d *reader) widen(errs ...*Error) {
 }
 
 func (d *reader) badTask(i int, at int64, found, rule string) {
-	d.tasksOK = false
-	d.bad(stepTasks, "aicore_tasks", i, fmt.Sprintf("%s, byte %d", found, at), "aicore_tasks[%d] %s", i, rule)
+	if d.all == nil {
+		d.tasksOK = false
+	} else {
+		d.all.kernelRows = append(d.all.kernelRows, int32(i))
+	}
+	d.bad(stepTasks, "aicore_tasks", i, fmt.Sprintf("%s, byte %d", found, at), "aicore_tasks[%d] "+rule, i)
 }
 
 func (d *reader) setIdentity(why string) {
@@ -296,7 +300,7 @@ func (d *reader) schedRows(section string) (first *Error) {
 			d.schedEpochs = true
 		}
 		if n != width {
-			if first == nil {
+			if first == nil || d.all != nil {
 				rule := badSchedShape
 				if n == 4 || n == 5 {
 					rule = badSchedMix
@@ -305,12 +309,18 @@ func (d *reader) schedRows(section string) (first *Error) {
 				if n < 0 {
 					found = fmt.Sprintf("%s[%d] that is no array, byte %d", section, i, at)
 				}
-				first = &Error{File: d.file, Section: section, Row: i, Class: ErrInvalid, Text: rule, Found: found}
+				e := &Error{File: d.file, Section: section, Row: i, Class: ErrInvalid, Text: rule, Found: found}
+				d.also(stepSchedShape, rule, e)
+				d.leftOut(i)
+				if first == nil {
+					first = e
+				}
 			}
 			continue
 		}
 		if row[0] > math.MaxInt32 {
 			d.badSchedRange(section, i, at, fmt.Sprintf("core_id %d", row[0]), badCore)
+			d.leftOut(i)
 			continue
 		}
 		d.schedCols.core.add(int32(row[0]))
@@ -354,8 +364,13 @@ func (d *reader) schedRowSlow(section string, i int, at int64, row *[maxColumns]
 }
 
 func (d *reader) badSchedRange(section string, i int, at int64, found, rule string) {
+	if d.schedRange != nil && d.all == nil {
+		return
+	}
+	e := &Error{File: d.file, Section: section, Row: i, Class: ErrInvalid,
+		Text: fmt.Sprintf("%s[%d] %s", section, i, rule), Found: fmt.Sprintf("%s, byte %d", found, at)}
+	d.also(stepSchedRows, rule, e)
 	if d.schedRange == nil {
-		d.schedRange = &Error{File: d.file, Section: section, Row: i, Class: ErrInvalid,
-			Text: fmt.Sprintf("%s[%d] %s", section, i, rule), Found: fmt.Sprintf("%s, byte %d", found, at)}
+		d.schedRange = e
 	}
 }

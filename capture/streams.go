@@ -117,6 +117,9 @@ func (d *reader) stream(i int) {
 		}
 	})
 	if s.Err() != nil {
+		if d.all != nil {
+			d.all.cutRecords = int64(cols.kind.len())
+		}
 		return
 	}
 	if d.opt.Extras {
@@ -231,8 +234,8 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 		at := s.Offset()
 		if s.Peek() != jsonscan.Object {
 			s.Skip()
-			if first == nil {
-				first = d.newStreamErr(i, j, fmt.Sprintf("a value that is no object, byte %d", at), "scheduler stream %d record %d must contain exactly %s", i, j, list)
+			if first == nil || d.all != nil {
+				d.badRecord(&first, "shape", d.newStreamErr(i, j, fmt.Sprintf("a value that is no object, byte %d", at), "scheduler stream %d record %d must contain exactly %s", i, j, list))
 			}
 			continue
 		}
@@ -245,7 +248,7 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 			want, list = allRecordKeys|keyEpoch, epochRecordKeys
 		}
 		switch {
-		case first != nil:
+		case first != nil && d.all == nil:
 		case keys != want || extra != "":
 			found := "no key " + missingKey(want&^keys)
 			switch {
@@ -254,9 +257,9 @@ func (d *reader) streamRecords(i int, c *phaseColumns) (first *Error) {
 			case keys&^want != 0:
 				found = "the key \"run_epoch\""
 			}
-			first = d.newStreamErr(i, j, fmt.Sprintf("%s, byte %d", found, at), "scheduler stream %d record %d must contain exactly %s", i, j, list)
+			d.badRecord(&first, "shape", d.newStreamErr(i, j, fmt.Sprintf("%s, byte %d", found, at), "scheduler stream %d record %d must contain exactly %s", i, j, list))
 		case r.end < r.start:
-			first = d.newStreamErr(i, j, fmt.Sprintf("start_cycles %d, end_cycles %d, byte %d", r.start, r.end, at), "scheduler stream %d record %d has a negative interval", i, j)
+			d.badRecord(&first, "interval", d.newStreamErr(i, j, fmt.Sprintf("start_cycles %d, end_cycles %d, byte %d", r.start, r.end, at), "scheduler stream %d record %d has a negative interval", i, j))
 		default:
 			c.add(&r)
 			if want&keyEpoch != 0 {
@@ -433,6 +436,9 @@ func (d *reader) phaseList(i int, out *Phases) {
 			continue
 		}
 		keys, _ := d.phase(&r, true)
+		if s.Err() != nil {
+			break
+		}
 		if r.metric.has == hasBoth {
 			r.flags |= HasDepths
 			anyDepth = true
