@@ -60,6 +60,35 @@ func Locate(arg string) (path string, auto bool, err error) {
 	return "", false, fmt.Errorf("no %s in the directory %s; name the records file, or a directory that holds one%s", FileName, arg, hint)
 }
 
+// In lists the records files of a directory, those of a run of several ranks aside:
+// the one of the usual name first, then those of retained runs, then those whose
+// names are former ones or a user's.
+func In(dir string) []string {
+	var out []string
+	if p := recordsIn(dir, isFile); p != "" {
+		out = append(out, p)
+	}
+	out = append(out, pathsOf(retainedIn(dir))...)
+	for _, p := range named(dir) {
+		plain, packed := strings.CutSuffix(p, ".gz")
+		base := filepath.Base(plain)
+		if base != FileName && !(packed && isFile(plain)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// named are the files of a directory whose names are like those of records files.
+func named(dir string) []string {
+	var out []string
+	for _, suffix := range []string{"", ".gz"} {
+		found, _ := filepath.Glob(filepath.Join(escape(dir), "*swimlane_records*.json"+suffix))
+		out = append(out, slices.DeleteFunc(found, func(p string) bool { return !isFile(p) })...)
+	}
+	return out
+}
+
 // recordsIn is the records file of a directory, "" if it has none.
 func recordsIn(dir string, there func(string) bool) string {
 	for _, name := range []string{FileName, FileName + ".gz"} {
@@ -83,10 +112,7 @@ func candidates(dir string) []string {
 			out = append(out, pathsOf(retainedIn(p))...)
 		}
 	}
-	for _, suffix := range []string{"", ".gz"} {
-		named, _ := filepath.Glob(filepath.Join(escape(dir), "*swimlane_records*.json"+suffix))
-		out = append(out, slices.DeleteFunc(named, func(p string) bool { return !isFile(p) })...)
-	}
+	out = append(out, named(dir)...)
 	if len(out) > most {
 		out = append(out[:most], "…")
 	}

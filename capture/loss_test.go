@@ -3,6 +3,7 @@ package capture_test
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -181,6 +182,27 @@ func TestEndedEarly(t *testing.T) {
 		}
 		if err != nil || !rec.Loss.EndedEarly || !rec.Loss.Declared {
 			t.Errorf("%q: %v, %+v", more, err, rec)
+		}
+	}
+}
+
+// TestAccounting: what a collector says became of the records is there as it stands
+// in the file, and whether it adds up.
+func TestAccounting(t *testing.T) {
+	rec, err := capture.ReadFrom(strings.NewReader(`{"chip_swimlane_level":1,"metadata":{"clock_freq_hz":1,"capture_accounting":{"policy":"drop",
+		"kinds":{"AICORE_TASK":{"total":9,"collected":4,"dropped":3,"host_lost":1,"unflushed":1},"X":{"total":2,"collected":3},"Y":{"total":1,"collected":2,"dropped":-1}},
+		"stalls":{"count":2,"real_ns":7}}}}`), "x.json", capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &capture.Accounting{Policy: "drop", Accounts: []capture.Account{
+		{Kind: "AICORE_TASK", Total: 9, Collected: 4, Dropped: 3, HostLost: 1, Unflushed: 1}, {Kind: "X", Total: 2, Collected: 3}, {Kind: "Y", Total: 1, Collected: 2, Dropped: -1}}}
+	if !reflect.DeepEqual(rec.Meta.Accounting, want) {
+		t.Errorf("%+v, want %+v", rec.Meta.Accounting, want)
+	}
+	for i, balanced := range []bool{true, false, false} {
+		if got := rec.Meta.Accounting.Accounts[i].Balanced(); got != balanced {
+			t.Errorf("account %d adds up: %v", i, got)
 		}
 	}
 }

@@ -220,6 +220,8 @@ func (d *reader) rawCount(h *HostCapture) OptInt {
 // accounting sums the losses that the collector counted (spec/collector.md §7.3).
 func (d *reader) accounting(text *[]byte) {
 	kinds := false
+	all := &Accounting{}
+	d.out.Meta.Accounting = all
 	defer func() {
 		if !kinds {
 			d.warn("accounting-unreadable", 1, "metadata.capture_accounting of %s has no object \"kinds\"; what it says of losses is not understood", d.file)
@@ -230,6 +232,9 @@ func (d *reader) accounting(text *[]byte) {
 		case "kinds":
 		case "ended_early":
 			d.out.Loss.EndedEarly = d.keepBool(text)
+			return
+		case "policy":
+			all.Policy = d.keepText(text)
 			return
 		case "stalls":
 			d.keepObject(text, func(key string, text *[]byte) {
@@ -249,15 +254,17 @@ func (d *reader) accounting(text *[]byte) {
 		}
 		kinds = d.s.Peek() == jsonscan.Object
 		d.keepObject(text, func(kind string, text *[]byte) {
-			var lost int64
+			a := Account{Kind: kind}
 			d.keepObject(text, func(key string, text *[]byte) {
-				switch key {
-				case "dropped", "host_lost", "unflushed":
-					lost = addCount(lost, d.keepCount(text))
-				default:
+				part := map[string]*int64{"total": &a.Total, "collected": &a.Collected, "dropped": &a.Dropped, "host_lost": &a.HostLost, "unflushed": &a.Unflushed}[key]
+				if part == nil {
 					d.keep(text)
+					return
 				}
+				*part = d.keepCount(text)
 			})
+			all.Accounts = append(all.Accounts, a)
+			lost := addCount(addCount(addCount(0, a.Dropped), a.HostLost), a.Unflushed)
 			if lost > 0 {
 				l := &d.out.Loss
 				l.Accounting = addCount(l.Accounting, lost)

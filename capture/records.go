@@ -58,6 +58,7 @@ type Metadata struct {
 	TimelineOriginNs   uint64 // host_timeline_origin_ns, 0 if absent
 	ClockDomain        string // host_clock_domain_id
 	HostCapture        *HostCapture
+	Accounting         *Accounting // nil if the collector left none
 	CoCaptured         []string    // diagnostics that ran in the same launch
 	Stalls             Stalls      // what collecting cost, as far as it was counted
 	Runtime            string      // "" if neither the file nor its streams name one
@@ -91,6 +92,29 @@ func (m *Metadata) Thread(core int32) int32 {
 		return max(m.CoreToThread[core], -1)
 	}
 	return -1
+}
+
+// Accounting is what the collector says became of the records (spec/collector.md §7.3).
+type Accounting struct {
+	Policy   string    // what the device did where its host was too slow: "block" or "drop"
+	Accounts []Account // in the order of the file
+}
+
+// Account is what became of the records of one kind. A count that is missing is 0.
+type Account struct {
+	Kind                                           string
+	Total, Collected, Dropped, HostLost, Unflushed int64
+}
+
+// Balanced reports whether every record that was made is in one of the parts.
+func (a *Account) Balanced() bool {
+	sum := int64(0)
+	for _, n := range []int64{a.Collected, a.Dropped, a.HostLost, a.Unflushed} {
+		if sum = addCount(sum, n); n < 0 {
+			return false
+		}
+	}
+	return sum == a.Total
 }
 
 // HostCapture is the completeness record of a host-orchestrated capture.

@@ -35,7 +35,15 @@ type Result struct {
 	Map      *Map
 	How      string
 	Warnings []string
+	Unused   string // why a map that is there is not used, as the last warning says it; "" if none is
 }
+
+// Why a map is not used.
+const (
+	SeveralMaps = "several"  // which of them is not known
+	OtherLevel  = "level"    // it describes something else
+	Unlisted    = "unlisted" // the directory cannot be listed, so one may be there
+)
 
 // Find gets the names for one records file in the order of spec/name-map.md §4.1:
 // --func-names, then -k, then the unique sibling name_map*.json, then none. Only
@@ -64,7 +72,7 @@ func findExplicit(req Request) (Result, error) {
 		return Result{}, err
 	}
 	if !req.fits(m.Level) {
-		return Result{Warnings: []string{fmt.Sprintf(
+		return Result{Unused: OtherLevel, Warnings: []string{fmt.Sprintf(
 			"the names of %s are ignored: it describes level %d (%s), the data is of level %d; pass a name map of level %d.",
 			req.FuncNames, m.Level, meaning(m.Level), req.Level, req.Level)}}, nil
 	}
@@ -105,6 +113,9 @@ func findSibling(req Request) (Result, error) {
 			return got, nil
 		}
 		out.Warnings = append(out.Warnings, got.Warnings...)
+		if got.Unused != "" {
+			out.Unused = got.Unused
+		}
 	}
 	return out, nil
 }
@@ -116,7 +127,7 @@ func (req Request) siblingIn(dir, where string) (got Result, none bool, err erro
 	if err != nil {
 		// The records may well be readable where the directory is not. That is worth a
 		// word, because a map that is there will not be found.
-		return Result{Warnings: []string{fmt.Sprintf(
+		return Result{Unused: Unlisted, Warnings: []string{fmt.Sprintf(
 			"cannot look for name maps %s %s: %v; pass --func-names explicitly.", where, req.Input, err)}}, false, nil
 	}
 	if len(files) == 0 {
@@ -165,11 +176,11 @@ func (req Request) siblingIn(dir, where string) (got Result, none bool, err erro
 		}
 		return Result{Map: only, How: FromSibling}, false, nil
 	case len(fit) > 1:
-		return Result{Warnings: []string{fmt.Sprintf(
+		return Result{Unused: SeveralMaps, Warnings: []string{fmt.Sprintf(
 			"multiple sibling name maps found %s %s: %s; pass --func-names explicitly.",
 			where, req.Input, strings.Join(fit, ", "))}}, false, nil
 	}
-	return Result{Warnings: []string{req.otherLevelWarning(where, other, otherLevels)}}, true, nil
+	return Result{Unused: OtherLevel, Warnings: []string{req.otherLevelWarning(where, other, otherLevels)}}, true, nil
 }
 
 // newest is the path of the file that was written last, the last by name of several.
