@@ -29,6 +29,7 @@ which core ran what and when, what the schedulers did, who waited for whom.
   swimlane strace     prints what the host's logs tell about runs, and draws it
   swimlane deps       shows the task graph: who needs whom, and why
   swimlane check      tells what a viewer would lose or misplace in a trace file
+  swimlane doctor     tells what is wrong or missing with captures, why, and what to do
 
 A capture is a chip_swimlane_records.json, with deps.json (the task graph) and
 name_map_*.json (function names) beside it if they were captured.
@@ -48,7 +49,7 @@ The exit code is 0 on success, 1 if an input cannot be used, 2 for a wrong call.
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newRun(e), newConvert(e), newStats(e), newOverhead(e), newCriticalPath(e), newCompare(e), newRead(e), newStrace(e), newDeps(e), newCheck(e), newVersion(e), newCompletion(e))
+	root.AddCommand(newRun(e), newConvert(e), newStats(e), newOverhead(e), newCriticalPath(e), newCompare(e), newRead(e), newStrace(e), newDeps(e), newCheck(e), newDoctor(e), newVersion(e), newCompletion(e))
 	alias := newConverterAlias(e)
 	alias.Hidden = true
 	root.AddCommand(alias)

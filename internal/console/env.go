@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"sync/atomic"
+
+	"golang.org/x/term"
 
 	"swimlane/internal/outfile"
 )
@@ -57,6 +60,13 @@ func (s *Stdout) Write(b []byte) (int, error) {
 		s.err = err
 	}
 	return n, err
+}
+
+// Colour reports whether colours may be used: it is a terminal, and the user does
+// not object (https://no-color.org).
+func (s *Stdout) Colour() bool {
+	f, ok := s.w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
 // Err is why nothing more is written, nil if all was.
