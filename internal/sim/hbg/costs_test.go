@@ -108,13 +108,13 @@ func TestAicoresPayForWhatTheyRecord(t *testing.T) {
 // are recorded; a submit and its arguments only if dep_gen is on.
 func TestHostsPayForWhatTheyRecord(t *testing.T) {
 	const submits, args = 3, 4
+	b := newBench(t, abi.A2A3, 1, abi.Disabled)
+	x := b.tensor(func(int) int32 { return 0 })
 	build := func(record, depGen bool, slow ...sim.Cost) (sim.Time, *hbg.Built) {
-		b := newBench(t, abi.A2A3, 1, abi.Disabled)
-		defer b.memory.Close()
+		b.costs = sim.DefaultCosts(abi.A2A3)
 		for _, k := range slow {
 			b.costs[k].Ns *= 100
 		}
-		x := b.tensor(func(int) int32 { return 0 })
 		built, err := hbg.Build(hbg.BuildConfig{Chip: b.chip(), Heap: b.heap, HeapSize: heapSize, Record: record, DepGen: depGen}, func(h *hbg.Host) {
 			h.Submit(&sim.Task{Kernels: aiv(1), Args: []sim.Arg{in(x), inOut(x)}})
 			h.Submit(&sim.Task{Kernels: aiv(1), Args: []sim.Arg{inOut(x)}})

@@ -58,7 +58,7 @@ func (p *resolver) run() {
 		p.last = [2]sim.Time{}
 		return p.completed()+p.await()+p.dummies() > 0
 	})
-	p.flushPolls(p.Now())
+	p.flushPolls()
 	p.Leave()
 }
 
@@ -68,7 +68,7 @@ func (p *resolver) counter(at sim.Time) uint64 { return p.r.Chip.Counter(at) }
 // begin begins a pass that is recorded as a whole.
 func (p *resolver) begin() (start sim.Time, depths aicpu.Depths) {
 	start = p.Now()
-	p.flushPolls(start)
+	p.flushPolls()
 	return start, p.Fresh()
 }
 
@@ -140,7 +140,7 @@ func (p *resolver) await() (n int) {
 	p.last = [2]sim.Time{start, end}
 	p.polls.add(p.counter(start), p.counter(end), n)
 	if n > 0 {
-		p.flushPolls(end)
+		p.flushPolls()
 	}
 	return n
 }
@@ -157,12 +157,12 @@ func (p *resolver) skipped(n int64, period sim.Time) {
 	}
 }
 
-// flushPolls records the polls since the last time.
-func (p *resolver) flushPolls(at sim.Time) {
+// flushPolls records the polls since the last time, as ending now.
+func (p *resolver) flushPolls() {
 	if !p.polls.active {
 		return
 	}
-	out := p.polls.record(p.counter(at))
+	out := p.polls.record(p.counter(p.Now()))
 	p.polls = polls{}
 	out.SharedDepthAtEnd = p.Fresh()
 	p.Emit(&out)
