@@ -92,7 +92,7 @@ func TestSameFiles(t *testing.T) {
 		first, one := oneRun(t, platform)
 		second, two := oneRun(t, platform)
 		names := slices.Sorted(maps.Keys(first))
-		if want := []string{"chip_swimlane_records.json", "deps.json", "host.PID.log", "host_phase_records.jsonl", "merged_swimlane.json", "name_map_TestBuiltGraphs_basic.json"}; !slices.Equal(names, want) {
+		if want := []string{"chip_swimlane_records.json", "deps.json", "deps_viewer.txt", "host.PID.log", "host_phase_records.jsonl", "merged_swimlane.json", "name_map_TestBuiltGraphs_basic.json"}; !slices.Equal(names, want) {
 			t.Errorf("%s: the run leaves %v, want %v", platform, names, want)
 		}
 		if got := slices.Sorted(maps.Keys(second)); !slices.Equal(got, names) || one == two {

@@ -15,14 +15,14 @@ const viewName = "deps_viewer.txt"
 // (spec/deps.md §6.7). One that fails is a warning, and fails no case.
 func (p *Performed) view(e *console.Env, graph, names string) {
 	path := filepath.Join(filepath.Dir(graph), viewName)
-	if err := writeView(e, path, graph, names); err != nil {
+	if err := p.writeView(e, path, graph, names); err != nil {
 		fmt.Fprintf(e.Stderr, "Warning: Failed to write %s: %v\n", path, err)
 		return
 	}
 	p.Views = append(p.Views, path)
 }
 
-func writeView(e *console.Env, path, graph, names string) error {
+func (p *Performed) writeView(e *console.Env, path, graph, names string) error {
 	place, err := depview.Locate(graph)
 	if err != nil {
 		return err
@@ -35,6 +35,10 @@ func writeView(e *console.Env, path, graph, names string) error {
 	m, err := depview.Load(place, depview.Options{FuncNames: names})
 	if err != nil {
 		return err
+	}
+	// The text is the same wherever the case's directory lies.
+	if rel, err := filepath.Rel(p.Prefix, graph); err == nil {
+		m.Source = filepath.ToSlash(rel)
 	}
 	return out.Close(m.View(depview.Full, nil).WriteText(out))
 }

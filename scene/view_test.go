@@ -2,6 +2,7 @@ package scene_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ func TestViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		sidecar := map[int]string{0: "no", 4: "yes"}[level]
-		for _, part := range []string{"  source_deps_json: " + p.Graph + "\n", "  unique_task_edges: 6\n", "  perf_sidecar: " + sidecar + "\n", "  func_name_map: yes\n", vectorsText} {
+		for _, part := range []string{"  source_deps_json: deps.json\n", "  unique_task_edges: 6\n", "  perf_sidecar: " + sidecar + "\n", "  func_name_map: yes\n", vectorsText} {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("level %d: no %q in\n%s", level, part, text)
 			}
@@ -82,9 +83,9 @@ func TestViewsOfRanks(t *testing.T) {
 		t.Fatalf("%v, views %v, want three", p.Err, p.Views)
 	}
 	for rank := range 3 {
-		dir := filepath.Join(p.Prefix, "rank"+string(rune('0'+rank)), "d0")
+		dir := filepath.Join(p.Prefix, fmt.Sprintf("rank%d", rank), "d0")
 		text, err := os.ReadFile(filepath.Join(dir, "deps_viewer.txt"))
-		if err != nil || !strings.HasPrefix(string(text), "SUMMARY\n  source_deps_json: "+filepath.Join(dir, "deps.json")+"\n") {
+		if err != nil || !strings.HasPrefix(string(text), fmt.Sprintf("SUMMARY\n  source_deps_json: rank%d/d0/deps.json\n", rank)) {
 			t.Errorf("rank %d: %v, %.200s", rank, err, text)
 		}
 	}
