@@ -60,6 +60,8 @@ notes, 2 for a wrong call, such as a DIR that does not exist.`,
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return console.Usagef("%s%s", notFound, root)
+		case errors.Is(err, doctor.ErrIrregular):
+			return console.Usagef("%s: %w", root, err)
 		case err != nil:
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // files are what a directory holds, by relative path. A name that ends in a slash is
-// a directory, a content like -> a link.
+// a directory, a content like -> a link, pipe a pipe.
 type files map[string]string
 
 const (
@@ -100,6 +101,12 @@ func (f files) write(t testing.TB) string {
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
+		}
+		if text == "pipe" {
+			if err := syscall.Mkfifo(path, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
 		}
 		if target, ok := strings.CutPrefix(text, "-> "); ok {
 			if err := os.Symlink(target, path); err != nil {

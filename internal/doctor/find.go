@@ -14,6 +14,10 @@ import (
 	"swimlane/internal/ranks"
 )
 
+// ErrIrregular says that what should be examined is neither a directory nor a file
+// that can be read more than once.
+var ErrIrregular = errors.New("expected a directory or a regular file")
+
 // Newest is the directory below outputs/ that was written to last, "" if there is
 // none. Unlike the newest capture it may be one that lacks its records.
 func Newest() string {
@@ -36,8 +40,14 @@ func Look(root string, p *console.Progress) (*Report, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case !st.IsDir() && !st.Mode().IsRegular():
+		return nil, ErrIrregular
 	case !st.IsDir():
-		r.Exams = append(r.Exams, examineRecords(root, filepath.Dir(root), p))
+		x := blocked(filepath.Dir(root))
+		if x == nil {
+			x = examineRecords(root, filepath.Dir(root), p)
+		}
+		r.Exams = append(r.Exams, x)
 	default:
 		s := search{report: r, progress: p}
 		s.directory(filepath.Clean(root), 0)
@@ -79,6 +89,10 @@ func (s *search) directory(dir string, depth int) {
 		s.cut = true
 		return
 	}
+	if x := blocked(dir); x != nil {
+		s.report.Exams = append(s.report.Exams, x)
+		return
+	}
 	if ranks.IsTree(dir) {
 		s.report.Exams = append(s.report.Exams, s.tree(dir)...)
 		return
@@ -96,6 +110,35 @@ func (s *search) directory(dir string, depth int) {
 	for _, name := range subdirectories(dir) {
 		s.directory(filepath.Join(dir, name), depth+1)
 	}
+}
+
+// blocked finds files that nobody would write and that reading could wait for without
+// end. nil: there are none.
+func blocked(dir string) *Exam {
+	var found []string
+	for _, pattern := range []string{"*", filepath.Join("rank*", "*"), filepath.Join("rank*", "d*", "*")} {
+		list, _ := filepath.Glob(filepath.Join(escape(dir), pattern))
+		for _, path := range list {
+			if st, err := os.Stat(path); err == nil && !st.IsDir() && !st.Mode().IsRegular() {
+				found = append(found, path)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	x := &Exam{Path: dir, Kind: OfRun, dir: dir}
+	for i, path := range found {
+		found[i], _ = filepath.Rel(dir, path)
+	}
+	x.find(Finding{Code: "irregular-file", File: dir, Count: int64(len(found)), Found: someOf(found)})
+	return x
+}
+
+// escape keeps the name of a directory from being read as a pattern.
+func escape(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
 // subdirectories are those of a directory, sorted, links and hidden ones left out.

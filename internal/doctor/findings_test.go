@@ -51,6 +51,8 @@ func examplesOfFiles(t *testing.T) []example {
 		{"unfinished-file", doctor.Warning, 0, "deps.json.tmp", good.and("deps.json.tmp", "{"), nil},
 		{"no-trace", doctor.Note, 0, "no merged_swimlane.json", good, good.and("merged_swimlane.json", "{}")},
 		{"other-tools", doctor.Note, 3, "args_dump/, scope_stats/, pmu.csv", good.and("args_dump/", "", "scope_stats/", "", "pmu.csv", ""), nil},
+		{"irregular-file", doctor.Error, 2, "deps.json, host.1.log", good.and(depsName, "pipe", "host.1.log", "pipe"), nil},
+		{"irregular-file", doctor.Error, 1, "rank0/d0/dispatch_identity.json", good.in("rank0/d0").and("rank0/d0/"+sidecarName, "pipe"), nil},
 		{"too-many-directories", doctor.Warning, 20000, "", files{strings.Repeat("a/", 14): ""}, files{strings.Repeat("a/", 12): ""}},
 
 		{"level", doctor.Error, 1, "Unsupported chip_swimlane_level: 5", only(records(5, kernels(twoRows))), only(l1)},

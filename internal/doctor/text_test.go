@@ -2,10 +2,13 @@ package doctor_test
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"swimlane/internal/console"
 	"swimlane/internal/doctor"
 )
 
@@ -99,6 +102,23 @@ func TestJSON(t *testing.T) {
 	}
 	if f := x.Findings[0]; f.Code != "no-deps" || f.Severity != "warning" || f.File != filepath.Join(dir, depsName) || f.Count != 3 || f.Found == "" || f.Why == "" || f.Do == "" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestOneFile: a records file alone is examined with what lies beside it; what could be
+// waited for without end is not read.
+func TestOneFile(t *testing.T) {
+	dir := small(t).and("other.json", small(t)[recordsName]).write(t)
+	r := look(t, filepath.Join(dir, "other.json"))
+	if len(r.Exams) != 1 || !r.Healthy() || !strings.Contains(of(r, "no-trace")[0].Do, "swimlane convert "+filepath.Join(dir, "other.json")) {
+		t.Errorf("%s", listed(r))
+	}
+	dir = small(t).and(depsName, "pipe", "pipe.json", "pipe").write(t)
+	if r := look(t, filepath.Join(dir, recordsName)); len(of(r, "irregular-file")) != 1 {
+		t.Errorf("%s", listed(r))
+	}
+	if _, err := doctor.Look(filepath.Join(dir, "pipe.json"), console.NewProgress(io.Discard)); !errors.Is(err, doctor.ErrIrregular) {
+		t.Errorf("of a pipe: %v", err)
 	}
 }
 
