@@ -125,6 +125,13 @@ func (t *table) number(s string) int {
 	return i
 }
 
+func (t *table) texts() []string {
+	if t.list == nil {
+		return []string{}
+	}
+	return t.list
+}
+
 // decimal writes a number with at most a number of decimals.
 func decimal(v float64, decimals int) json.RawMessage {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
@@ -143,7 +150,9 @@ func (p *picture) data() *data {
 	d := &data{
 		View: p.form, Title: p.title, Engine: p.options.Engine, Direction: p.options.Direction, Mode: string(v.Mode),
 		Shown: v.ShownEdges(), Tensors: p.options.TensorInfo, Key: p.key, Label: p.label, Spmd: map[string]int32{}, Wrap: map[string][]string{},
-		Hidden: []int32{},
+		// The script wants lists, also where they are empty.
+		Hidden: []int32{}, Arg: []int{}, Why: []int{}, ArgEnd: []int{}, WhyEnd: []int{}, Pred: []int32{}, Succ: []int32{},
+		ID: []string{}, High: []uint64{}, Low: []uint64{}, Hint: []int{}, Func: []int{}, Sizes: [][2]float64{}, Size: []int{},
 	}
 	var hints, funcs, texts table
 	argNumber, whyNumber := map[capture.DepsArg]int{}, map[capture.DepsRow]int{} // of their texts
@@ -210,7 +219,7 @@ func (p *picture) data() *data {
 			}
 		}
 	}
-	d.Hints, d.Funcs, d.Texts = hints.list, funcs.list, texts.list
+	d.Hints, d.Funcs, d.Texts = hints.texts(), funcs.texts(), texts.texts()
 	if p.form == formSVG {
 		d.Nodes = p.nodes()
 	}

@@ -379,6 +379,12 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: places: %v", c.form, places)
 		}
 	}
+	// The script reads lists without asking whether they are there.
+	for key, v := range content(t, plain(t, graph([]string{task(1, "[0,-1,-1]")}, nil), nil)) {
+		if v == nil {
+			t.Errorf("%s is null", key)
+		}
+	}
 	if n := len(nodesOf(t, write(t, model(t, graph(nil, nil), nil).View(depview.Full, nil), page.Options{}))); n != 0 {
 		t.Errorf("%d nodes of an empty graph", n)
 	}

@@ -57,7 +57,7 @@ type picture struct {
 
 func newPicture(ctx context.Context, v *depview.View, o Options) (*picture, error) {
 	m := v.Model
-	p := &picture{view: v, options: o, key: keys(m)}
+	p := &picture{view: v, options: o, key: keys(m), label: []string{}}
 	p.title = fmt.Sprintf("deps.json — %d nodes, %d edges", m.Nodes(), v.ShownEdges())
 	for i := range m.Nodes() {
 		n := int32(i)
