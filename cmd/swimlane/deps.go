@@ -13,6 +13,7 @@ import (
 
 	"swimlane/internal/console"
 	"swimlane/internal/depview"
+	"swimlane/internal/depview/page"
 )
 
 // depsOptions are the options of swimlane deps.
@@ -71,6 +72,11 @@ Edges that a longer path makes redundant can be left out (--edge-mode reduced) o
 alone (omitted). Edges from the creator of storage stay, as they keep it alive; the
 modes with _dataflow drop them too where other tasks provably hold the same bytes.
 
+With --format html the output is one page for a browser, which needs nothing else: the
+graph laid out, to move about in and to search, what a task needs and what needs it lit
+up, and kernel times as colours. A graph that cannot be laid out in 10 seconds opens on
+the neighbourhood of a task.
+
 DEPS is a deps.json, a chip_swimlane_records.json beside one, or a directory that holds
 one; - is the standard input. Without it the newest deps.json anywhere below outputs/ is
 taken. Names come from the newest name_map*.json beside it, times from the records.
@@ -79,7 +85,8 @@ deps_viewer_MODE.txt. Answers of --task and --chain go to the standard output.`,
 		Example: `  swimlane deps
   swimlane deps outputs/TestPA_basic_20260416_151301 --task r0t42 --up 3
   swimlane deps deps.json --chain r0t1 r0t42
-  swimlane deps deps.json --edge-mode reduced --format json -o - | jq .summary`,
+  swimlane deps deps.json --edge-mode reduced --format json -o - | jq .summary
+  swimlane deps deps.json --format html --direction TB`,
 		Args: console.AtMostOne("DEPS", "leave it out to take the newest deps.json below outputs/"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"json", "gz"}, cobra.ShellCompDirectiveFilterFileExt
@@ -89,8 +96,8 @@ deps_viewer_MODE.txt. Answers of --task and --chain go to the standard output.`,
 	f.VarP(console.File(&o.output), "output", "o", "output FILE, - for standard output (default: deps_viewer.txt or .json beside the input)")
 	o.format = console.Choose(cmd, "format", "form of the output", "text", "json", "html")
 	o.mode = console.Choose(cmd, "edge-mode", "which edges are shown: all, or those that are left or found by a transitive reduction", depview.Modes...)
-	o.engine = console.Choose(cmd, "engine", "layout of the page, with --format html", "dot", "neato", "sfdp", "fdp", "circo", "twopi")
-	o.direction = console.Choose(cmd, "direction", "direction of the layout, with --format html", "LR", "TB", "BT", "RL")
+	o.engine = console.Choose(cmd, "engine", "layout of the page, with --format html", page.Engines...)
+	o.direction = console.Choose(cmd, "direction", "direction of the layout, with --format html", page.Directions...)
 	f.BoolVar(&o.tensors, "show-tensor-info", false, "show arguments and tensors, with --format html")
 	f.Var(console.File(&o.funcNames), "func-names", "name map FILE (default: the newest name_map*.json beside the input)")
 	f.StringVar(&o.task, "task", "", "show what the task ID needs and what needs it, and why")

@@ -326,11 +326,11 @@ func TestBrowserLarge(t *testing.T) {
 		t.Errorf("the panel says %s", s)
 	}
 	x, y := b.place("T0_4442")
-	if x != 700 || y != 450 {
-		t.Errorf("what was found is at %v, %v", x, y)
+	if panel := eval[float64](b, "document.querySelector('#panel').offsetLeft"); !near(x, (panel-12)/2) || y != 450 {
+		t.Errorf("what was found is at %v, %v, and not in the middle beside the panel", x, y)
 	}
-	// It is painted there: selected, blue.
-	b.want("Array.from(document.querySelector('#canvas').getContext('2d').getImageData(690, 441, 1, 1).data).join()", "102,163,255,255")
+	// It is painted there, in the blue of AIC, above its text.
+	b.want(fmt.Sprintf("Array.from(document.querySelector('#canvas').getContext('2d').getImageData(%d, 441, 1, 1).data).join()", int(x)), "102,163,255,255")
 	b.shot("chains-found")
 	b.click("T0_4443")
 	if s := b.text("#panel h2"); s != "4443 · f0" {

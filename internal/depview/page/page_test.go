@@ -430,3 +430,22 @@ func key(m *depview.Model, n int32) string {
 }
 
 func abs(v float64) float64 { return max(v, -v) }
+
+// Field report 79: a graph of dense layers, which no engine lays out in the time, still
+// gives a page with all of it to search.
+func TestField79DenseGraph(t *testing.T) {
+	const nodes, fan = 2_500, 100
+	var tasks, edges []string
+	for n := range uint64(nodes) {
+		tasks = append(tasks, task(n, "[0,-1,-1]"))
+		for k := range uint64(fan) {
+			if layer := n / fan * fan; layer >= fan {
+				edges = append(edges, edge(layer-fan+k, n, "creator"))
+			}
+		}
+	}
+	d := content(t, plain(t, graph(tasks, edges), nil))
+	if d["view"] != "near" || len(d["key"].([]any)) != nodes || len(d["pred"].([]any)) != (nodes-fan)*fan {
+		t.Errorf("view %v with %d tasks and %d edges, want near, %d and %d", d["view"], len(d["key"].([]any)), len(d["pred"].([]any)), nodes, (nodes-fan)*fan)
+	}
+}

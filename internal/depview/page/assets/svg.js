@@ -8,6 +8,7 @@ class Picture {
     this.node = [];
     for (const el of svg.querySelectorAll('.node')) this.node[+el.dataset.n] = el;
     this.edges = [...svg.querySelectorAll('.edge')];
+    svg.classList.toggle('dense', this.edges.length > 800);
     let w = 1, h = 1;
     for (let i = 0; i < g.n; i++) { w = Math.max(w, g.x[i] + g.w[i] / 2); h = Math.max(h, g.y[i] + g.h[i] / 2); }
     this.size = [w, h];

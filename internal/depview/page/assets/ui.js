@@ -41,8 +41,9 @@ function start(d) {
   // The bar and the legend lie over the stage: what is fitted stays clear of them where there is room.
   function fitted() {
     const [w, h] = size(), wide = innerWidth > 900;
-    const l = wide ? $('bar').offsetWidth + 24 : 0, r = wide ? $('legend').offsetWidth + 24 : 0;
-    const room = [[innerWidth - l - r, innerHeight, l, 0], [innerWidth, innerHeight - $('bar').offsetHeight - 24, 0, $('bar').offsetHeight + 24]];
+    const l = wide ? $('bar').offsetWidth + 24 : 0, r = wide ? Math.max($('legend').offsetWidth, panel.offsetWidth) + 24 : 0;
+    const side = wide && !panel.hidden ? panel.offsetWidth + 24 : 0;
+    const room = [[innerWidth - l - r, innerHeight, l, 0], [innerWidth - side, innerHeight - $('bar').offsetHeight - 24, 0, $('bar').offsetHeight + 24]];
     let best = null;
     for (const [rw, rh, x, y] of room) {
       if (rw < 100 || rh < 100) continue;
@@ -70,7 +71,8 @@ function start(d) {
     const at = place(n);
     if (!at) return;
     view.k = Math.max(view.k, 0.9);
-    view.x = innerWidth / 2 - at[0] * view.k;
+    const covered = innerWidth > 900 && !panel.hidden ? panel.offsetWidth + 24 : 0;
+    view.x = (innerWidth - covered) / 2 - at[0] * view.k;
     view.y = innerHeight / 2 - at[1] * view.k;
     paint();
   }
@@ -311,6 +313,7 @@ function start(d) {
     query.focus();
   } else {
     fit();
+    if (d.view === 'canvas' && view.k < 0.2) note('All of it is too small to read: find a task (/), or zoom in with ctrl + scroll.');
     if (wanted !== undefined) jump(wanted);
   }
   document.body.dataset.ready = 'true';
