@@ -199,6 +199,7 @@ func numbers(list []int) string {
 // accepted looks at a capture that can be drawn.
 func (x *Exam) accepted(c *convert.Examined) {
 	rec, t := c.Timeline.Rec, c.Timeline
+	x.drawn, x.domain = true, rec.Meta.ClockDomain
 	x.ok("records", fmt.Sprintf("%s: level %d (%s), %s of %s on %s%s; %s", filepath.Base(c.Records), rec.Level, stats.Caption(rec.Level),
 		console.Count(int64(t.Rows.Len()), "row"), console.Count(int64(t.Tasks.Len()), "task"), console.Count(int64(len(t.Cores)), "core"), inStreams(rec), rec.Dialect.Label))
 	skip := x.losses(c)

@@ -47,6 +47,8 @@ type Exam struct {
 	Parts    []Part    `json:"parts"`
 	Findings []Finding `json:"findings"` // the worst first
 
+	drawn  bool   // the reader accepts the capture
+	domain string // of its host's clock, "" if it does not say
 	dir    string // that files are named in
 	target string // what a command is given to read it, "": dir
 }

@@ -60,7 +60,7 @@ func (s *search) tree(root string) []*Exam {
 	}
 	x.sidecars(found)
 	x.logsOf(root)
-	x.sets(root, refused(out))
+	x.sets(root, out)
 	x.unfinished(root)
 	x.hostPhases(root)
 	return out
@@ -143,8 +143,9 @@ func (x *Exam) logsOf(root string) {
 }
 
 // sets tries to merge every set of captures that belong together, as convert would.
-// bad are the captures that are refused by themselves.
-func (x *Exam) sets(root string, bad map[string]bool) {
+// all are the exams of its captures.
+func (x *Exam) sets(root string, all []*Exam) {
+	bad := refused(all)
 	targets, err := ranks.FindTargets(root)
 	if err != nil {
 		x.refusal(root, "", err)
@@ -164,7 +165,7 @@ func (x *Exam) sets(root string, bad map[string]bool) {
 		}
 		x.find(Finding{Code: "several-sets", File: root, Count: int64(len(options)), Found: someOf(options)})
 	}
-	x.domains(targets)
+	x.domains(targets, all)
 	merged := false
 	for i := range targets.Targets {
 		t := &targets.Targets[i]
@@ -187,19 +188,23 @@ func (x *Exam) sets(root string, bad map[string]bool) {
 
 // domains tells of captures that do not say which host's clock they mean. Where no
 // capture does they were made before there was such a thing.
-func (x *Exam) domains(targets *ranks.Targets) {
+func (x *Exam) domains(targets *ranks.Targets, all []*Exam) {
 	f := Finding{Code: "clock-domain-missing", File: x.Path}
 	known := false
+	merged := map[string]bool{}
 	for i := range targets.Targets {
 		for _, c := range targets.Targets[i].Captures {
-			switch rec, err := capture.Read(c.Records, capture.Options{}); {
-			case err != nil:
-			case rec.Meta.ClockDomain != "":
-				known = true
-			default:
-				if f.Count++; f.Count == 1 {
-					f.File = c.Records
-				}
+			merged[c.Records] = true
+		}
+	}
+	for _, y := range all {
+		switch {
+		case !merged[y.Path] || !y.drawn:
+		case y.domain != "":
+			known = true
+		default:
+			if f.Count++; f.Count == 1 {
+				f.File = y.Path
 			}
 		}
 	}
