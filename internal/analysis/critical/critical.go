@@ -103,8 +103,14 @@ func (r *Result) Makespan() uint64 { return r.Last - r.First }
 // ErrNoRows says that a capture has no kernel rows, so that there is no path.
 var ErrNoRows = errors.New("no kernel rows")
 
+// ErrRuns says that a capture holds several runs, whose task ids repeat.
+var ErrRuns = errors.New("records of several runs")
+
 // Compute analyses a capture of one run with its task graph, which may be nil.
 func Compute(t *timeline.Timeline, opt Options) (*Result, error) {
+	if len(t.Rec.Runs) > 1 {
+		return nil, fmt.Errorf("%w: %s holds %d (epochs %s), expected one", ErrRuns, t.Rec.Source, len(t.Rec.Runs), t.Rec.Epochs())
+	}
 	if t.Rows.Len() == 0 {
 		return nil, fmt.Errorf("%w: aicore_tasks of %s is empty, expected at least one row", ErrNoRows, t.Rec.Source)
 	}
@@ -117,6 +123,17 @@ func Compute(t *timeline.Timeline, opt Options) (*Result, error) {
 		r.First, r.Last = min(r.First, r.Tasks[i].Start), max(r.Last, r.Tasks[i].End)
 	}
 	g := &graph{Result: r, opt: opt}
+	if t.Graph != nil {
+		g.taskOf = make([]int32, t.Graph.Nodes())
+		for n := range g.taskOf {
+			g.taskOf[n] = None
+		}
+		for i, n := range t.Tasks.Node {
+			if n >= 0 {
+				g.taskOf[n] = int32(i)
+			}
+		}
+	}
 	if err := g.static(); err != nil {
 		return nil, err
 	}

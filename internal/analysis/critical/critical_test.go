@@ -559,3 +559,49 @@ func TestDispatch(t *testing.T) {
 		t.Errorf("the report lacks %s\n%s", want, b.String())
 	}
 }
+
+// TestDenseBridge: a graph that would take days to bridge is refused within seconds,
+// and costs nothing without a bridge: 20 layers of 400 tasks that ran on no core, each
+// of which needs all of the layer before, and 400 tasks at both ends.
+func TestDenseBridge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const wide, layers = 400, 20
+	var rows []row
+	var edges [][2]uint64
+	for l := range uint64(layers + 2) {
+		for i := range uint64(wide) {
+			if l == 0 || l == layers+1 {
+				rows = append(rows, row{int(i), l*wide + i, 1 + 100*l, 50 + 100*l})
+			}
+			for k := range uint64(wide) {
+				if l > 0 {
+					edges = append(edges, [2]uint64{(l-1)*wide + k, l*wide + i})
+				}
+			}
+		}
+	}
+	tl := made(t, rows, nil, edges...)
+	if _, err := critical.Compute(tl, critical.Options{Bridge: true}); err == nil || !strings.Contains(err.Error(), "leave out --bridge") {
+		t.Errorf("error %v", err)
+	}
+	if r := compute(t, tl, critical.Options{}); r.Edges != 0 || r.Untimed != wide*wide {
+		t.Errorf("%d edges, %d on tasks without rows", r.Edges, r.Untimed)
+	}
+}
+
+func TestSeveralRuns(t *testing.T) {
+	rec, err := capture.ReadFrom(strings.NewReader(`{"chip_swimlane_level": 1, "metadata": {"clock_freq_hz": 1000000, "runtime": "tensormap_and_ringbuffer"},
+"aicore_tasks": [[0, 1, 0, 10, 20, 0, 4], [0, 1, 1, 30, 40, 0, 5]]}`), "records.json", capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl, err := timeline.New(rec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := critical.Compute(tl, critical.Options{}); err == nil || err.Error() != "records of several runs: records.json holds 2 (epochs 4, 5), expected one" {
+		t.Errorf("error %v", err)
+	}
+}

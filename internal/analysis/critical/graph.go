@@ -11,7 +11,8 @@ import (
 // graph is what the two paths are looked for in.
 type graph struct {
 	*Result
-	opt Options
+	opt    Options
+	taskOf []int32 // per node of the graph; None: it has no rows
 
 	// Of the search through tasks without rows:
 	seenNode []int32 // s+1 of the last task that reached the node
@@ -24,7 +25,7 @@ type reached struct{ node, via int32 }
 
 // maxSteps bounds the search through tasks without rows: a graph that was made for
 // it can hold as many pairs as there are squares.
-const maxSteps = 1 << 30
+const maxSteps = 1 << 28
 
 // preds visits the tasks that s depends on and that time agrees with: they end
 // before s starts, up to the tolerance, and start before it. via is the first node
@@ -47,7 +48,7 @@ func (g *graph) preds(s int32, count bool, visit func(p, via int32)) error {
 			if g.steps++; g.steps > maxSteps && g.opt.Bridge {
 				return fmt.Errorf("the graph of %s has too many ways through tasks without rows to follow them all; leave out --bridge", g.T.Rec.Source)
 			}
-			p := g.T.Tasks.Find(g.T.Tasks.RunOf(s), g.T.Graph.ID(node))
+			p := g.taskOf[node]
 			switch {
 			case p == s:
 			case p >= 0:

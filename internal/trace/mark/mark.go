@@ -44,8 +44,8 @@ const (
 // maxEvent bounds what is held of one event.
 const maxEvent = 16 << 20
 
-// Trace copies the trace that r reads to all copies, and returns the tasks that have
-// a bar in the Worker View.
+// Trace copies the trace that r reads to all copies, and returns the tasks of any path
+// that have a bar in the Worker View.
 func Trace(ctx context.Context, r io.Reader, copies []Copy, opt Options) (map[uint64]bool, error) {
 	c := &copier{Scanner: jsonscan.New(r), ctx: ctx, opt: opt, copies: copies, seen: map[uint64]bool{}}
 	for _, to := range copies {
@@ -194,15 +194,13 @@ func (c *copier) event() {
 	if c.Err() != nil || !complete || !worker || !ofTask || to == from {
 		return
 	}
-	if !otherRun {
-		c.seen[task] = true
-	}
 	c.label = c.opt.Label(append(c.label[:0], "·("...), task)
 	c.label = append(c.label, ')')
 	label := jsonscan.AppendString(nil, c.label)
 	for i, out := range c.out {
 		c.write(out, c.buf[:from])
 		if name := c.buf[from:to]; !otherRun && c.copies[i].On(task) {
+			c.seen[task] = true
 			c.write(out, name)
 		} else {
 			c.write(out, label)
