@@ -180,15 +180,36 @@ func (r *Result) taskTable(b *text, top int) {
 			b.add("%-32s %-32s %14.2f %14.2f %14s", r.A.label(tasks[i].A), r.B.label(tasks[i].B), c.A, c.B, signed(c.Diff(), 2))
 		}
 	}
-	shown := r.Tasks[:min(top, len(r.Tasks))]
-	b.add("\nTasks whose start moved most, in us from the first kernel start%s", first(len(shown), len(r.Tasks), "matched"))
-	table("start", shown, func(t *Task) Change { return t.Start })
-	longer := slices.Clone(r.Tasks)
+	start, time := func(t *Task) Change { return t.Start }, func(t *Task) Change { return t.Duration }
+	if moved := changed(r.Tasks, start); len(moved) == 0 {
+		b.add("\nNo task's start moved.")
+	} else {
+		shown := moved[:min(top, len(moved))]
+		b.add("\nTasks whose start moved most, in us from the first kernel start%s", first(len(shown), len(moved), "that moved"))
+		table("start", shown, start)
+	}
+	longer := changed(r.Tasks, time)
+	if len(longer) == 0 {
+		b.add("\nNo task's time changed.")
+		return
+	}
 	slices.SortStableFunc(longer, func(x, y Task) int {
 		return cmp.Or(cmp.Compare(math.Abs(y.Duration.Diff()), math.Abs(x.Duration.Diff())), cmp.Compare(x.A, y.A))
 	})
-	b.add("\nTasks whose time changed most, from their first kernel start to their last end, in us%s", first(len(shown), len(r.Tasks), "matched"))
-	table("time", longer[:len(shown)], func(t *Task) Change { return t.Duration })
+	shown := longer[:min(top, len(longer))]
+	b.add("\nTasks whose time changed most, from their first kernel start to their last end, in us%s", first(len(shown), len(longer), "that changed"))
+	table("time", shown, time)
+}
+
+// changed are the tasks of which a figure is not what it was.
+func changed(tasks []Task, of func(*Task) Change) []Task {
+	var out []Task
+	for i := range tasks {
+		if of(&tasks[i]).Diff() != 0 {
+			out = append(out, tasks[i])
+		}
+	}
+	return out
 }
 
 // label is what pictures call a task.
