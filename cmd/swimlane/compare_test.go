@@ -106,3 +106,33 @@ func TestComparedFigures(t *testing.T) {
 		}
 	}
 }
+
+// TestComparedCaptures: captures of one scene with and without a graph, and of two
+// levels; the graph of one serves both.
+func TestComparedCaptures(t *testing.T) {
+	captures := filepath.Join(parity.Shared(t), "captures")
+	for _, c := range []struct {
+		a, b    string
+		matched int
+		notes   []string
+	}{
+		{"a2a3sim_tmr_chip_swimlane_l4", "a2a3sim_tmr_chip_swimlane_l4_deps", 5, []string{"A has no task graph: that of B is used"}},
+		{"a2a3sim_tmr_vector_example_l4_deps", "a2a3sim_tmr_vector_example_l4", 5, []string{"B has no task graph: that of A is used"}},
+		{"a2a3sim_hbg_graph_execution_l4__TestGraphExecutionHostBuildGraph_record_then_replay_1d",
+			"a2a3sim_hbg_graph_execution_l4_deps__TestGraphExecutionHostBuildGraph_record_then_replay_1d", 13, nil},
+		{"a2a3sim_hbg_vector_example_l1", "a2a3sim_hbg_vector_example_l4_deps", 4, []string{"A is of level 1 and B of level 4", "no scheduler overhead of A"}},
+		{"a5sim_tmr_chip_swimlane_l1", "a5sim_tmr_chip_swimlane_l3", 5, []string{"A is of level 1 and B of level 3", "no scheduler overhead of B: no task graph"}},
+	} {
+		a, b := copyCapture(t, filepath.Join(captures, c.a)), copyCapture(t, filepath.Join(captures, c.b))
+		both := decoded(t, "compare", a, b, "--format", "json")
+		if got := at(t, both, "match", "matched"); got != float64(c.matched) {
+			t.Errorf("%s, %s: %v tasks are matched, want %d", c.a, c.b, got, c.matched)
+		}
+		notes := fmt.Sprint(both["notes"])
+		for _, n := range c.notes {
+			if !strings.Contains(notes, n) {
+				t.Errorf("%s, %s: the notes lack %q: %s", c.a, c.b, n, notes)
+			}
+		}
+	}
+}
