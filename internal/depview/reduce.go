@@ -36,7 +36,7 @@ type reduction struct {
 	order     []int32 // nodes, each behind what it needs
 	at        []int32 // the place of a node in order
 	redundant []bool  // by edge
-	column    []int32 // by node: its column in its block, −1 if it has none
+	column    []int32 // by node: its block and its column there, −1 if it has none
 	blocks    []block
 	work      int64 // of all blocks
 }
@@ -47,8 +47,13 @@ type block struct {
 	from, to int32 // places
 }
 
-// A block has blockWords · 64 columns.
-const blockWords = 8
+// A block has blockColumns columns, a bit each. Going over a node costs about the same
+// for one word and for many, as it waits for memory.
+const (
+	blockShift   = 11
+	blockColumns = 1 << blockShift
+	blockWords   = blockColumns / 64
+)
 
 // plan makes the blocks. Only an edge from a task with other consumers to a task with
 // other producers can be redundant.
@@ -79,9 +84,9 @@ func (r *reduction) plan() {
 		if earliest == math.MaxInt32 {
 			continue
 		}
-		r.column[v] = int32(len(r.blocks))<<9 | used
+		r.column[v] = int32(len(r.blocks))<<blockShift | used
 		cur.from, cur.to = min(cur.from, earliest), int32(i)+1
-		if used++; used == blockWords*64 {
+		if used++; used == blockColumns {
 			flush()
 		}
 	}
@@ -135,7 +140,7 @@ func (r *reduction) one(b block, reach [][blockWords]uint64) {
 					far[w] |= x
 				}
 			}
-			if c := r.column[s]; c>>9 == b.id && c >= 0 {
+			if c := r.column[s]; c>>blockShift == b.id {
 				near[c>>6&(blockWords-1)] |= 1 << (c & 63)
 			}
 		}
@@ -145,7 +150,7 @@ func (r *reduction) one(b block, reach [][blockWords]uint64) {
 		}
 		if both {
 			for e, end := m.Out(n); e < end; e++ {
-				if c := r.column[m.succ[e]]; c>>9 == b.id && c >= 0 && far[c>>6&(blockWords-1)]>>(c&63)&1 != 0 {
+				if c := r.column[m.succ[e]]; c>>blockShift == b.id && far[c>>6&(blockWords-1)]>>(c&63)&1 != 0 {
 					r.redundant[e] = true
 				}
 			}
