@@ -38,9 +38,14 @@ func Builds(root string) (usable, graphless []string, err error) {
 }
 
 // MergedBeside is the newest merged_swimlane*.json beside a records file, the last
-// by name of several that are as new, "" if there is none.
+// by name of several that are as new, "" if there is none. The retained runs of a
+// directory have one each.
 func MergedBeside(records string) string {
-	found, _ := filepath.Glob(filepath.Join(escape(filepath.Dir(records)), "merged_swimlane*.json"))
+	name := "merged_swimlane*.json"
+	if epoch, ok := RetainedEpoch(records); ok {
+		name = "merged_swimlane_e" + epoch + ".json"
+	}
+	found, _ := filepath.Glob(filepath.Join(escape(filepath.Dir(records)), name))
 	best := ""
 	var when fs.FileInfo
 	for _, p := range found {

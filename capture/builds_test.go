@@ -76,4 +76,12 @@ func TestMergedBeside(t *testing.T) {
 	if got := capture.MergedBeside(records); got != filepath.Join(dir, "merged_swimlane_b.json") {
 		t.Errorf("found %s, want the newest", got)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "merged_swimlane_e7.json"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for epoch, want := range map[string]string{"7": filepath.Join(dir, "merged_swimlane_e7.json"), "8": ""} {
+		if got := capture.MergedBeside(filepath.Join(dir, "records_e"+epoch+".json")); got != want {
+			t.Errorf("for the retained run %s found %s, want %s", epoch, got, want)
+		}
+	}
 }

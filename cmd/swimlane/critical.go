@@ -61,7 +61,7 @@ Level 1 is enough. The exit code is 2 if a merged_swimlane*.json cannot be used.
 	o.Flags(cmd)
 	o.RunFlag(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.report, "report", "critical_path_report.md", "name of the report, which lies beside the records (default critical_path_report.md)")
+	f.StringVar(&o.report, "report", reportName, "name of the report, which lies beside the records (default "+reportName+", of a retained run with its epoch)")
 	f.IntVar(&o.top, "top", 25, "rows of the tables that are ordered by time (default 25)")
 	f.IntVar(&o.tol, "tol", critical.DefaultTolerance, "how many cycles a task may start before what it waited for has ended (default 2)")
 	f.BoolVar(&o.stdout, "stdout", false, "print the reports too")
@@ -75,6 +75,8 @@ Level 1 is enough. The exit code is 2 if a merged_swimlane*.json cannot be used.
 	cmd.RunE = console.RunE(func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, console.First(args)) })
 	return cmd
 }
+
+const reportName = "critical_path_report.md"
 
 // builds are the captures that are analysed, and what they lie below.
 type builds struct {
@@ -238,7 +240,11 @@ func (o *criticalOptions) analyse(ctx context.Context, e *console.Env, root, rec
 }
 
 func (o *criticalOptions) writeReport(e *console.Env, c *convert.Capture, r *rankReport) error {
-	out, err := c.Create(e, filepath.Join(filepath.Dir(c.Records), o.report))
+	name := o.report
+	if name == reportName {
+		name = ofRun(c.Records, name)
+	}
+	out, err := c.Create(e, filepath.Join(filepath.Dir(c.Records), name))
 	if err != nil {
 		return fmt.Errorf("%w, or write no files with --no-files", err)
 	}
@@ -249,6 +255,17 @@ func (o *criticalOptions) writeReport(e *console.Env, c *convert.Capture, r *ran
 	}
 	r.written = append(r.written, "Report written to: "+out.Name())
 	return nil
+}
+
+// ofRun is a name of a file beside a capture. Retained runs share a directory, so that
+// the epoch of one stands in its names.
+func ofRun(records, name string) string {
+	epoch, ok := capture.RetainedEpoch(records)
+	if !ok {
+		return name
+	}
+	kind := filepath.Ext(name)
+	return strings.TrimSuffix(name, kind) + "_e" + epoch + kind
 }
 
 // circle shows a cycle of tasks, of a long one its beginning.

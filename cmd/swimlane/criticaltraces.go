@@ -36,7 +36,7 @@ func drawPaths(ctx context.Context, e *console.Env, c *convert.Capture, r *rankR
 	var outs [2]*console.Output
 	dir := filepath.Dir(c.Records)
 	for i, name := range []string{"CPM_static.json", "CPM_observed.json"} {
-		out, err := c.Create(e, filepath.Join(dir, name))
+		out, err := c.Create(e, filepath.Join(dir, ofRun(c.Records, name)))
 		if err != nil {
 			return fmt.Errorf("%w, or draw no pictures with --no-traces", err)
 		}
