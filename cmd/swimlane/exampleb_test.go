@@ -60,7 +60,7 @@ func exampleBAt(t *testing.T, ranks, shape, apart, later int) string {
 // bar is an event as example B asks for it.
 type bar struct {
 	Name, Cat, Ph string
-	PID           int
+	PID, TID      int
 	TS, Dur       float64
 	Args          map[string]any
 }
@@ -128,6 +128,64 @@ func TestExampleB(t *testing.T) {
 		if !found {
 			t.Errorf("pid %d has no %+v but %v", w.pid, w, there)
 		}
+	}
+}
+
+// TestDispatcherBesideRanks: the run that dispatched the ranks of example B is drawn
+// although none of its spans lies in their window, from 1 µs to 19 µs; and threads of a
+// foreign producer whose ids no lane can have.
+func TestDispatcherBesideRanks(t *testing.T) {
+	root := exampleB(t, 2, 0)
+	add := func(pid int, lines ...string) {
+		t.Helper()
+		f, err := os.OpenFile(filepath.Join(root, fmt.Sprintf("host.%d.log", pid)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for _, line := range lines {
+			if _, err := fmt.Fprintf(f, "[STRACE] v=1 pid=%d %s\n", pid, line); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(1000, "tid=1000 inv=1 hid=ab depth=0 name=chip.run ts=1000 dur=8000 run_id=17 dispatch_id=1 slot_id=0 generation=1")
+	add(900, "tid=900 inv=17 hid=0 depth=0 name=node.submit ts=400 dur=50 run_id=17 role=facade",
+		"tid=901 inv=17 hid=0 depth=0 name=node.dispatch ts=500 dur=200 run_id=17 role=scheduler",
+		"tid=901 inv=17 hid=0 depth=0 name=node.complete ts=20000 dur=100 run_id=17 role=worker",
+		"tid=900 inv=16 hid=0 depth=0 name=node.submit ts=300 dur=50 run_id=16 role=facade")
+	add(950, "tid=139811234567890 inv=0 hid=0 depth=0 name=ext.lib.step ts=2000 dur=100 ", "tid=9223372036854775807 inv=0 hid=0 depth=0 name=ext.lib.step ts=3000 dur=100 ",
+		"tid=0 inv=0 hid=0 depth=0 name=ext.lib.step ts=4000 dur=100 ")
+	bars, metadata, _, stderr, code := converted(t, root)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if got := fmt.Sprint(metadata["global_origin_ns"], metadata["dispatcher_pids"]); got != "400 [900 950]" {
+		t.Errorf("origin and dispatchers: %s", got)
+	}
+	var got []string
+	lanes := map[int]bool{}
+	for _, b := range bars {
+		if b.Ph == "X" && b.PID <= 2 {
+			got = append(got, fmt.Sprintf("%d %s %v", b.PID, b.Name, b.TS))
+		}
+		if b.Ph == "X" && b.PID == 2 {
+			lanes[b.TID] = true
+		}
+	}
+	want := "1 node.submit 0, 1 node.dispatch 0.1, 1 node.complete 19.6, 2 ext.lib.step 1.6, 2 ext.lib.step 2.6, 2 ext.lib.step 3.6"
+	if strings.Join(got, ", ") != want || len(lanes) != 3 {
+		t.Errorf("drawn beside the ranks: %v on %d lanes, want %s on three", got, len(lanes), want)
+	}
+	var ids []string // the true ones, of more digits than a float64 has
+	data, err := os.ReadFile(filepath.Join(root, "l3_swimlane.json"))
+	for _, id := range []string{`"os_tid":139811234567890`, `"os_tid":9223372036854775807`, `"os_tid":0`} {
+		if strings.Count(string(data), id+",")+strings.Count(string(data), id+"}") == 1 {
+			ids = append(ids, id)
+		}
+	}
+	if err != nil || len(ids) != 3 {
+		t.Errorf("of the true ids the args have %v, %v", ids, err)
 	}
 }
 

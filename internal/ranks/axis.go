@@ -11,6 +11,7 @@ import (
 // (spec/l3.md §10.1).
 func (p *Plan) setAxis(all []hostlog.Span) error {
 	paired := map[int]bool{}
+	served := map[uint64]bool{} // runs that dispatched the captures, as far as the log says
 	var lo, hi int64
 	first := true
 	reach := func(from, to int64) {
@@ -22,6 +23,9 @@ func (p *Plan) setAxis(all []hostlog.Span) error {
 	for _, m := range p.Members {
 		w := m.Pair.Window
 		paired[w.PID] = true
+		if w.Dispatch != nil && w.Dispatch.Run > 0 {
+			served[uint64(w.Dispatch.Run)] = true
+		}
 		reach(m.Placement.Low(), w.Start+w.Dur)
 		for _, s := range w.spans {
 			if !s.Device() {
@@ -30,7 +34,7 @@ func (p *Plan) setAxis(all []hostlog.Span) error {
 			}
 		}
 	}
-	chosen := dispatcherSpans(all, paired, lo, hi)
+	chosen := dispatcherSpans(all, paired, served, lo, hi)
 	p.Origin = lo
 	for _, s := range chosen {
 		p.Origin = min(p.Origin, s.TS)
@@ -57,16 +61,37 @@ type run struct {
 // dispatcherSpans chooses what is drawn of processes that are no chip's, in the
 // order of the input (spec/l3.md §10.2): whole invocations that reach into the
 // window of the ranks, and of what is of none, span by span, all that reaches into
-// the window that these widen.
-func dispatcherSpans(all []hostlog.Span, paired map[int]bool, lo, hi int64) (out []*hostlog.Span) {
+// the window that these widen. A run of a dispatcher that served the ranks reaches into
+// their window from its first span to its last: where workers are slow to start, all
+// dispatches have returned before the first of them runs, and nothing completes until
+// the last one has ended.
+func dispatcherSpans(all []hostlog.Span, paired map[int]bool, served map[uint64]bool, lo, hi int64) (out []*hostlog.Span) {
 	candidate := func(s *hostlog.Span) bool {
 		return !paired[s.PID] && !s.Device() && s.Family() != hostlog.Chip
 	}
 	overlaps := func(s *hostlog.Span) bool { return s.TS < hi && s.End() > lo }
 	picked := map[run]bool{}
+	lasts := map[run][2]int64{}
 	for i := range all {
-		if s := &all[i]; s.Inv != 0 && candidate(s) && overlaps(s) {
-			picked[run{s.PID, s.Inv}] = true
+		s := &all[i]
+		if s.Inv == 0 || !candidate(s) {
+			continue
+		}
+		key := run{s.PID, s.Inv}
+		if overlaps(s) {
+			picked[key] = true
+		}
+		if served[s.Inv] && s.Family() == hostlog.Node {
+			whole, ok := lasts[key]
+			if !ok {
+				whole[0] = s.TS
+			}
+			lasts[key] = [2]int64{min(whole[0], s.TS), max(whole[1], s.End())}
+		}
+	}
+	for key, whole := range lasts {
+		if whole[0] < hi && whole[1] > lo {
+			picked[key] = true
 		}
 	}
 	var chosen []int

@@ -89,7 +89,7 @@ func TestDispatcherSpans(t *testing.T) {
 		"900 1 16 0 node.submit 2000 100", "1002 1 3 0 chip.run 12000 100", "900 2 17 0 node.x 1 1 clk=dev",
 	)
 	var got []string
-	for _, s := range dispatcherSpans(all, map[int]bool{1000: true}, 12000, 52500) {
+	for _, s := range dispatcherSpans(all, map[int]bool{1000: true}, nil, 12000, 52500) {
 		got = append(got, fmt.Sprintf("%s %d", strings.TrimPrefix(s.Name, "node."), s.TS))
 	}
 	want := "graph_build 10000, submit 10600, dispatch 11000, dispatch 11900, complete 52100, complete 52600, scheduler_loop 10900, scheduler_loop 52050"
@@ -98,8 +98,37 @@ func TestDispatcherSpans(t *testing.T) {
 	}
 	// What only touches the window is outside of it.
 	for _, line := range []string{"900 1 4 0 node.submit 11900 100", "900 1 4 0 node.submit 52500 100", "900 1 0 0 node.scheduler_loop 11900 100"} {
-		if out := dispatcherSpans(spans(t, line), nil, 12000, 52500); len(out) > 0 {
+		if out := dispatcherSpans(spans(t, line), nil, nil, 12000, 52500); len(out) > 0 {
 			t.Errorf("%s is chosen", line)
+		}
+	}
+}
+
+// TestDispatcherOfSlowWorkers: a run that dispatched the ranks is there although none
+// of its spans lies beside them: they started after the last dispatch had returned, and
+// ended before the first completion.
+func TestDispatcherOfSlowWorkers(t *testing.T) {
+	all := spans(t,
+		"900 1 17 0 node.submit 9000 200", "900 2 17 0 node.dispatch 9500 2500", "900 2 17 0 node.complete 52500 80",
+		"900 2 0 0 node.scheduler_loop 9400 2600", "900 2 0 0 node.scheduler_loop 1000 50",
+		"901 1 17 0 node.submit 2000 100", "901 1 17 0 node.complete 11000 1000", // of a node whose runs have the same numbers, before
+		"902 1 17 0 node.submit 52500 100",
+		"900 1 18 0 node.submit 9000 200", "900 2 18 0 node.complete 52500 80", // dispatched none of the ranks
+		"903 1 17 0 odd.begin 9000 200", "903 1 17 0 odd.end 52500 80", // its numbers are no runs
+	)
+	for _, c := range []struct {
+		served map[uint64]bool
+		want   string
+	}{
+		{map[uint64]bool{17: true}, "900 submit 9000, 900 dispatch 9500, 900 complete 52500, 900 scheduler_loop 9400"},
+		{nil, ""},
+	} {
+		var got []string
+		for _, s := range dispatcherSpans(all, map[int]bool{1000: true}, c.served, 12000, 52500) {
+			got = append(got, fmt.Sprintf("%d %s %d", s.PID, s.Leaf(), s.TS))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%v: got %v, want %s", c.served, got, c.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package ranks
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"swimlane/internal/draw"
@@ -14,6 +13,10 @@ import (
 // firstTID is where lanes that have no number of their own begin. Viewers take lane
 // 0 for the process itself (spec/l3.md §12 D20).
 const firstTID = 1000
+
+// maxTID is the largest thread id that is the number of its lane. Larger ones, which no
+// system gives but foreign producers may write, and 0 get numbers behind all others.
+const maxTID = 1 << 30
 
 // page is a picture of a few hundred slices that is held whole.
 type page struct {
@@ -95,17 +98,19 @@ func (p *Plan) Dispatchers() (*trace.Picture, error) {
 	for i := range p.dispatchers {
 		d := &p.dispatchers[i]
 		process := out.process(uint32(i+1), d.label)
-		rows, next := make([]row, len(d.lanes)), int64(firstTID)
+		rows, next := make([]row, len(d.lanes)), uint32(firstTID)
 		for k, l := range d.lanes {
-			next = max(next, l.tid+1)
-			rows[k] = row{name: l.name, tid: uint32(l.tid)}
+			rows[k].name = l.name
+			if 0 < l.tid && l.tid <= maxTID {
+				rows[k].tid = uint32(l.tid)
+				next = max(next, rows[k].tid+1)
+			}
 		}
-		if len(d.lanes) > 0 && d.lanes[0].tid == 0 { // a viewer would take it for the process itself
-			rows[0].tid = uint32(next)
-			next++
-		}
-		if next > math.MaxInt32 {
-			return nil, fmt.Errorf("the Host logs name thread %d of pid %d, which is no thread id", next-1, d.pid)
+		for k := range rows {
+			if rows[k].tid == 0 {
+				rows[k].tid = next
+				next++
+			}
 		}
 		at := len(out.bars)
 		for _, s := range d.spans {
@@ -115,7 +120,7 @@ func (p *Plan) Dispatchers() (*trace.Picture, error) {
 			r := &rows[d.on[k]]
 			r.bars = append(r.bars, &out.bars[at+k])
 		}
-		if err := out.rows(process, rows, uint32(next)); err != nil {
+		if err := out.rows(process, rows, next); err != nil {
 			return nil, err
 		}
 	}
