@@ -254,10 +254,14 @@ func TestDataflowExamples(t *testing.T) {
 		f.tasks[1] = "3 " + kind
 		return f.text()
 	}
+	with := func(tasks, edges []string) string { return flow{tasks, edges}.text() }
 	for name, tt := range map[string]struct {
 		text    string
 		removed []string
 	}{
+		"only behind it is all covered":            {with([]string{"2 OUTPUT_EXISTING [8] [1] 0", "3 INOUT [9] [1] 0", "4 INOUT [9] [1] 0"}, same.edges), nil},
+		"the producer holds it from another owner": {with(same.tasks, []string{"9>2 creator", "1>2 explicit", "1>3 creator", "2>3 tensormap", "1>4 creator", "3>4 tensormap"}), nil},
+		"the consumer holds it from another owner": {with(same.tasks, []string{"1>2 creator", "1>3 creator", "2>3 tensormap", "9>4 creator", "3>4 tensormap"}), nil},
 		"lifetime":                           {lifetime.text(), []string{"1>3"}},
 		"the same views":                     {same.text(), []string{"1>3"}},
 		"reuse":                              {reuse.text(), nil},
