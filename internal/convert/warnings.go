@@ -96,7 +96,11 @@ func (c *Capture) warnForeignGraph() {
 	}
 	ids := t.Rec.Dialect.IDs
 	prepared := graphTasks(t.Rec)
+	behind, members := c.membersBehind()
 	expanded := func(id uint64) bool {
+		if members && id > behind {
+			return true
+		}
 		outer, _, ok := ids.GraphMember(id)
 		if !ok {
 			return false
@@ -126,6 +130,21 @@ func (c *Capture) warnForeignGraph() {
 		c.warn("graph-mismatch", 1, "the capture has %s of the %s with kernels in deps.json at %s; it may be the graph of another program",
 			console.Thousands(int64(ran)), console.Count(int64(kernels), "task"), c.Deps)
 	}
+}
+
+// membersBehind finds which ids may be members of a graph task where AICore schedulers
+// ran it: they number members behind all that the host has built, and no id tells
+// whose member it is.
+func (c *Capture) membersBehind() (last uint64, ok bool) {
+	if c.Timeline.Rec.Sched.Producer != capture.ProducerAICore {
+		return 0, false
+	}
+	for n := range int32(c.Graph.Nodes()) {
+		last = max(last, c.Graph.ID(n))
+		k, listed := c.Graph.Kernel(n)
+		ok = ok || listed && max(k[0], k[1], k[2]) < 0
+	}
+	return last, ok
 }
 
 // kernelsRun counts the tasks of the graph that have kernels, and those of them
