@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"swimlane/internal/console"
 	"swimlane/internal/depview"
 	"swimlane/internal/depview/page"
+	"swimlane/internal/graphviz"
 )
 
 // page writes the view as a page, closes out, and says so on words.
@@ -22,6 +24,10 @@ func (o *depsOptions) page(e *console.Env, view *depview.View, out *console.Outp
 	})
 	stop()
 	p.Done()
+	if f := (*graphviz.Failure)(nil); errors.As(err, &f) { // before anything was written
+		out.Discard()
+		return err
+	}
 	if err = out.Close(err); err != nil {
 		return err
 	}

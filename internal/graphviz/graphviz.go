@@ -20,6 +20,7 @@ import (
 	"math"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -124,8 +125,22 @@ func (g *Graphviz) failed(ctx context.Context, engine string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("graphviz: %s: %w", engine, ctx.Err())
 	}
-	return fmt.Errorf("graphviz: %s: %w", engine, err)
+	return &Failure{engine, err}
 }
+
+// Failure is the error of an engine that cannot lay a graph out, or has crashed at it.
+type Failure struct {
+	Engine string
+	cause  error
+}
+
+// Error says what failed in one line, without the trace of a crash.
+func (f *Failure) Error() string {
+	text, _, _ := strings.Cut(f.cause.Error(), "\n")
+	return "graphviz: " + f.Engine + ": " + text
+}
+
+func (f *Failure) Unwrap() error { return f.cause }
 
 // run is one use of the program. The first error sticks.
 type run struct {

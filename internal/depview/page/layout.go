@@ -29,6 +29,8 @@ const (
 	// part in its layout and all are drawn as plain curves: a storage with 256 users,
 	// 258 steps apart, would else have 98,688 bends.
 	maxRouted = 1_200
+	// maxPrism is up to how many tasks overlaps are removed one by one; beyond that all is scaled.
+	maxPrism = 100
 	// maxEdges is how many edges of one component Graphviz is asked to order.
 	maxEdges = 60_000
 	// maxInterpreted is how much is laid out by the interpreter, in tasks, edges and
@@ -263,7 +265,13 @@ func (a *arranger) dot(b []byte, c *component, edges, local []int32, routed bool
 	b = strconv.AppendFloat(b, a.apart, 'f', 2, 64)
 	b = append(b, ";ranksep="...)
 	b = strconv.AppendFloat(b, between, 'f', 2, 64)
-	b = append(b, `;overlap=prism;edge[dir=none]node[fixedsize=true,label=""]`...)
+	// What the engines without layers lay on top of each other is moved apart; the better
+	// way takes minutes for hundreds of tasks.
+	apart := "prism"
+	if len(c.nodes) > maxPrism {
+		apart = "scale"
+	}
+	b = append(b, ";overlap="+apart+`;edge[dir=none]node[fixedsize=true,label=""]`...)
 	for k, n := range c.nodes {
 		const inch = 72
 		b = strconv.AppendInt(b, int64(k), 10)

@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 
 	"swimlane/internal/depview"
 	"swimlane/internal/depview/page"
+	"swimlane/internal/graphviz"
 	"swimlane/internal/parity"
 )
 
@@ -447,5 +450,17 @@ func TestField79DenseGraph(t *testing.T) {
 	d := content(t, plain(t, graph(tasks, edges), nil))
 	if d["view"] != "near" || len(d["key"].([]any)) != nodes || len(d["pred"].([]any)) != (nodes-fan)*fan {
 		t.Errorf("view %v with %d tasks and %d edges, want near, %d and %d", d["view"], len(d["key"].([]any)), len(d["pred"].([]any)), nodes, (nodes-fan)*fan)
+	}
+}
+
+// Graphviz's circo gives the tasks of this graph no numbers for places. That is an error
+// in one line, and no page.
+func TestEngineFails(t *testing.T) {
+	v := shared(t, "a2a3sim_hbg_paged_attention_medium_l4_deps").View(depview.Full, nil)
+	var b bytes.Buffer
+	_, err := page.Write(t.Context(), &b, v, page.Options{Engine: "circo", Direction: "LR", Budget: time.Minute})
+	var f *graphviz.Failure
+	if !errors.As(err, &f) || !strings.Contains(err.Error(), "another --engine may lay this graph out") || strings.Contains(err.Error(), "\n") || b.Len() > 0 {
+		t.Errorf("error %v, %d bytes", err, b.Len())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"swimlane/internal/depview"
+	"swimlane/internal/graphviz"
 )
 
 // Budget is how long a layout may take.
@@ -94,6 +95,9 @@ func newPicture(ctx context.Context, v *depview.View, o Options) (*picture, erro
 	case errors.Is(err, errBudget):
 		p.form = formNear
 	case err != nil:
+		if f := (*graphviz.Failure)(nil); errors.As(err, &f) {
+			err = fmt.Errorf("%w; another --engine may lay this graph out", f)
+		}
 		return nil, err
 	}
 	return p, nil

@@ -61,6 +61,7 @@ function start(d) {
     view.x = cx - (cx - view.x) * k / view.k;
     view.y = cy - (cy - view.y) * k / view.k;
     view.k = k;
+    if (!near && k > 0.2) note('');
     moved();
   }
   function place(n) {
@@ -305,7 +306,7 @@ function start(d) {
 
   // --- the begin ---
   painter.resize();
-  const wanted = g.byKey.get(decodeURIComponent(location.hash.slice(1)));
+  const wanted = g.byKey.get(location.hash.slice(1));
   if (!g.n) note('The graph has no tasks.');
   else if (!whole) {
     nearOf(wanted ?? first(), 2);
