@@ -87,7 +87,9 @@ type Result struct {
 	First, Last uint64 // cycles: the earliest start, the latest end
 
 	Static []int32 // the longest path by durations, as tasks, from first to last
-	Floor  uint64  // its length in cycles
+	// Floor is its length in cycles, and never above the makespan: what tasks that
+	// overlap within the tolerance would add beyond it is Excess.
+	Floor, Excess uint64
 
 	Observed []Step // from first to last
 	Compute  uint64 // cycles of the makespan
@@ -189,7 +191,8 @@ func (g *graph) static() error {
 			end = s
 		}
 	}
-	g.Floor = length[end]
+	g.Floor = min(length[end], g.Makespan())
+	g.Excess = length[end] - g.Floor
 	for s := end; s != None; s = before[s] {
 		g.Static = append(g.Static, s)
 	}

@@ -397,6 +397,7 @@ func (o *oracle) walk() string {
 // in circles, against their definitions.
 func TestAgainstOracle(t *testing.T) {
 	var cyclic, bridged, waits [2]int
+	excess := 0
 	for seed := range uint64(3000) {
 		rnd := rand.New(rand.NewPCG(seed, 81))
 		n := 1 + rnd.Uint64N(9)
@@ -430,6 +431,9 @@ func TestAgainstOracle(t *testing.T) {
 			floor = max(floor, o.longest(id))
 			kept += len(o.preds[id])
 		}
+		if floor > r.Makespan() {
+			floor, excess = r.Makespan(), excess+1
+		}
 		if r.Floor != floor || r.Edges != kept {
 			t.Fatalf("seed %d: floor %d and %d edges, want %d and %d", seed, r.Floor, r.Edges, floor, kept)
 		}
@@ -437,6 +441,9 @@ func TestAgainstOracle(t *testing.T) {
 		checkTiling(t, r, opt)
 		waits[0] += len(r.Static) - 1
 		waits[1] += len(r.Observed) - 1
+	}
+	if excess < 5 {
+		t.Errorf("only %d captures have tasks that overlap beyond the makespan", excess)
 	}
 	if cyclic[0] < 300 || cyclic[1] < 300 || bridged[1] < 100 || bridged[0] != 0 || waits[0] < 400 || waits[1] < 1000 {
 		t.Errorf("the captures are too plain: %v cyclic, %v bridged, %v waits", cyclic, bridged, waits)
@@ -453,13 +460,13 @@ func checkStatic(t *testing.T, r *critical.Result, o *oracle) {
 			t.Fatalf("static path %v: no dependency in front of %d", static(r), id)
 		}
 	}
-	if sum != r.Floor {
-		t.Fatalf("static path %v has %d cycles, the floor is %d", static(r), sum, r.Floor)
+	if sum != r.Floor+r.Excess {
+		t.Fatalf("static path %v has %d cycles, the floor is %d, beyond it %d", static(r), sum, r.Floor, r.Excess)
 	}
 }
 
-// checkTiling: compute and stalls add up to the makespan, which is not shorter than
-// the floor but for the tolerance of each dependency.
+// checkTiling: compute and stalls add up to the makespan, and the floor is never
+// above it. What the static path has beyond is within the tolerance of each dependency.
 func checkTiling(t *testing.T, r *critical.Result, opt critical.Options) {
 	t.Helper()
 	var sum, kinds uint64
@@ -472,8 +479,8 @@ func checkTiling(t *testing.T, r *critical.Result, opt critical.Options) {
 	if sum != r.Makespan() || r.Compute+r.Stall != sum || kinds != r.Stall {
 		t.Fatalf("%d cycles of %d are explained, %d + %d, stalls %d", sum, r.Makespan(), r.Compute, r.Stall, kinds)
 	}
-	if room := uint64(len(r.Static)-1) * opt.Tolerance; r.Floor > r.Makespan()+room {
-		t.Fatalf("floor %d, makespan %d, tolerance of all dependencies %d", r.Floor, r.Makespan(), room)
+	if room := uint64(len(r.Static)-1) * opt.Tolerance; r.Floor > r.Makespan() || r.Excess > room || r.Excess > 0 && r.Floor < r.Makespan() {
+		t.Fatalf("floor %d and %d beyond, makespan %d, tolerance of all dependencies %d", r.Floor, r.Excess, r.Makespan(), room)
 	}
 }
 

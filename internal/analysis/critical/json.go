@@ -32,6 +32,7 @@ type Figures struct {
 // StaticFigures are those of the static path.
 type StaticFigures struct {
 	Length Cycles        `json:"length"`
+	Excess Cycles        `json:"beyond_makespan"` // left out of the length: overlaps within the tolerance
 	Tasks  []TaskFigures `json:"tasks"`
 }
 
@@ -113,7 +114,7 @@ func (r *Rank) Figures() *Figures {
 	out := &Figures{
 		Label: r.Label, Records: r.T.Rec.Source, Tasks: len(r.Tasks), Edges: r.Edges, Bridged: r.Bridged,
 		Contradicted: r.Skipped, Untimed: r.Untimed, Makespan: r.Cycles(r.Makespan()),
-		Static: StaticFigures{Length: r.Cycles(r.Floor)},
+		Static: StaticFigures{Length: r.Cycles(r.Floor), Excess: r.Cycles(r.Excess)},
 		Observed: WalkFigures{
 			Compute: r.Cycles(r.Compute), Stall: r.Cycles(r.Stall), ByKind: r.kindFigures(r.ByKind),
 		},

@@ -87,6 +87,9 @@ func (r *Rank) figures(b *text) {
 	b.line("- tasks: %d | happens-before edges: %d", len(r.Tasks), r.Edges)
 	b.line("- **makespan**: %.3f ms", r.ms(r.Makespan()))
 	b.line("- **static CPM path**: %.3f ms (%.1f%% of makespan) over %d tasks", r.ms(r.Floor), r.percent(r.Floor), len(r.Static))
+	if r.Excess > 0 {
+		b.line("  - its tasks overlap within the tolerance, and together are %d ticks longer than the makespan; no floor lies above it", r.Excess)
+	}
 	b.line("- **observed critical path**: %d tasks", len(r.Observed))
 	b.line("  - compute: %.3f ms (%.1f%%)", r.ms(r.Compute), r.percent(r.Compute))
 	b.line("  - stall (runtime scheduling): %.3f ms (%.1f%%)", r.ms(r.Stall), r.percent(r.Stall))
