@@ -309,8 +309,22 @@ func (m *Model) told() {
 		m.warn("%s that ran and that %s does not list: expanded from graph tasks, shown as alloc", plural(members, "task"), m.Source)
 	}
 	if unlisted > 0 {
-		m.warn("%s that ran and that %s does not list: shown as alloc; it may be the graph of another run", plural(unlisted, "task"), m.Source)
+		why := "it may be the graph of another run"
+		if m.taskless() { // no id tells a member where AICore schedulers ran a graph task
+			why = "they may be expanded from graph tasks, or it is the graph of another run"
+		}
+		m.warn("%s that ran and that %s does not list: shown as alloc; %s", plural(unlisted, "task"), m.Source, why)
 	}
+}
+
+// taskless reports whether there is an entry without kernels, which may be a graph task.
+func (m *Model) taskless() bool {
+	for n := range m.id {
+		if slots, ok := m.Slots(int32(n)); ok && max(slots[0], slots[1], slots[2]) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // listed reports whether a task has an entry in tasks[].

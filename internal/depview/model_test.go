@@ -219,6 +219,29 @@ func TestIDText(t *testing.T) {
 	}
 }
 
+// TestUnlisted: what is said of tasks that ran and are not in the file. A graph task
+// has an entry without kernels, and its members have none.
+func TestUnlisted(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"tasks":[{"task_id":"3","kernel_ids":[-1,0,-1]}],"edges":[]}`:                                         "1 task that ran and that x.json does not list: shown as alloc; it may be the graph of another run",
+		`{"tasks":[{"task_id":"3","kernel_ids":[-1,-1,-1]}],"edges":[]}`:                                        "1 task that ran and that x.json does not list: shown as alloc; they may be expanded from graph tasks, or it is the graph of another run",
+		`{"runtime":"host_build_graph","tasks":[{"task_id":"0","kernel_ids":[-1,-1,-1]}],"edges":[]}`:           "1 task that ran and that x.json does not list: shown as alloc; they may be expanded from graph tasks, or it is the graph of another run",
+		`{"tasks":[{"task_id":"7","kernel_ids":[-1,-1,-1]},{"task_id":"3","kernel_ids":[0,-1,-1]}],"edges":[]}`: "",
+	} {
+		graph, err := capture.ReadDepsDetailFrom(strings.NewReader(text), "x.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := depview.New(graph, nil, []uint64{7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(m.Warnings, "; "); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestNodeWords are the examples of labels and hints of spec/deps.md §6.6.
 func TestNodeWords(t *testing.T) {
 	m := parseNamed(t, `{"tasks":[{"task_id":2,"kernel_ids":[0,-1,-1],"early_dispatch":true},{"task_id":3,"kernel_ids":[9,-1,-1]},{"task_id":4,"kernel_ids":[5,6,6]},
