@@ -189,10 +189,28 @@ func TestDispatcherBesideRanks(t *testing.T) {
 	}
 }
 
+// TestMergeOfUnreadable: what is wrong with an input is not called a fault of the output,
+// also where it is found while that is written.
+func TestMergeOfUnreadable(t *testing.T) {
+	root := exampleB(t, 2, 0)
+	names := filepath.Join(root, "rank1/d0/name_map_x.json")
+	if err := os.WriteFile(names, []byte(`{"level": 2,,}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, _, stdout, stderr, code := converted(t, root, "-o", filepath.Join(root, "out.json"))
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "\nError: "+names+":1:13 ") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(root, "*out*")); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
 // TestExampleBAlike: ranks of one shape need pins.
 func TestExampleBAlike(t *testing.T) {
 	root := exampleB(t, 2, 100)
-	if _, _, _, stderr, code := converted(t, root); code != 1 || !strings.Contains(stderr, "\nError: the captures pair ambiguously") {
+	if _, _, _, stderr, code := converted(t, root); code != 1 || !strings.Contains(stderr, "\nError: the captures pair ambiguously") ||
+		!strings.HasSuffix(stderr, " The runs in the Host logs: pid 1000 (inv 1), pid 1001 (inv 1).\n") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	_, metadata, _, stderr, code := converted(t, root, "--rank-pid", "0=1000", "--rank-pid", "1=1001")

@@ -66,7 +66,12 @@ func (o *Options) mergeRanks(ctx context.Context, e *console.Env, root string) e
 	}
 	m.pairings(newVerbose(words, o.Verbose))
 	m.doc = chrome.NewWriter(out)
-	if err := out.Close(m.write(ctx)); err != nil {
+	err = m.write(ctx)
+	var unreadable inputError
+	if errors.As(err, &unreadable) { // which is nothing that is wrong with the output
+		return unreadable.error
+	}
+	if err := out.Close(err); err != nil {
 		return err
 	}
 	m.progress.Done()
@@ -156,19 +161,22 @@ func (m *merge) write(ctx context.Context) error {
 	return m.doc.Close(m.Metadata(), nil)
 }
 
+// inputError is what is wrong with an input that is read while the output is written.
+type inputError struct{ error }
+
 // writeRank reads a rank's capture again, draws it on the common axis and forgets it.
 func (m *merge) writeRank(ctx context.Context, r *ranks.Member) error {
 	c, err := Find(r.Records, &m.o.Input)
 	if err != nil {
-		return err
+		return inputError{err}
 	}
 	c.axis = func(rec *capture.Records) (*timeline.Placement, error) { return m.Axis(r, rec) }
 	if err := c.load(nil, m.progress); err != nil {
-		return err
+		return inputError{err}
 	}
 	pic, err := draw.New(c.Timeline, draw.Options{Names: c.Names.Map, Overhead: m.o.Overhead, Idle: m.o.Idle})
 	if err != nil {
-		return err
+		return inputError{err}
 	}
 	c.warnings = append(c.warnings, pic.Report.Warnings...)
 	c.warnOverhead(m.o, pic)

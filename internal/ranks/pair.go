@@ -182,9 +182,9 @@ func (p *pairing) fit() error {
 		}
 	}
 	if ways := permutations(len(free), len(open)); ways.Cmp(big.NewInt(maxAssignments)) > 0 {
-		return fmt.Errorf("%d capture(s) carry no dispatch_identity.json and the Host logs hold %d candidate chip.run.runner_run windows, which is %d ways of matching them — too many to score. "+
+		return openError(fmt.Sprintf("%d capture(s) carry no dispatch_identity.json and the Host logs hold %d candidate chip.run.runner_run windows, which is %d ways of matching them — too many to score. "+
 			"Re-run so the captures carry the sidecar, narrow the logs with --host-log, or pin the pairing with --rank-pid RANK=PID:INV.",
-			len(open), len(free), ways)
+			len(open), len(free), ways))
 	}
 	costs, widths := p.costs(open, free)
 	s := newSearch(costs, len(free))
@@ -257,8 +257,27 @@ func (p *pairing) ambiguous(s *search) error {
 	if p.named() {
 		why = "Repeated runs or Ranks with the same shape leave nothing in the timing that names the other. Re-run"
 	}
-	return fmt.Errorf("the captures pair ambiguously with the Host log's invocations: the best match is off by %.1f us of window and the next by %.1f us, which is too close to tell apart. "+
-		"%s so the captures carry dispatch_identity.json with its host_pid, or pin the pairing explicitly (--rank-pid RANK=PID:INV).", s.best/1000, s.next/1000, why)
+	return openError(fmt.Sprintf("the captures pair ambiguously with the Host log's invocations: the best match is off by %.1f us of window and the next by %.1f us, which is too close to tell apart. "+
+		"%s so the captures carry dispatch_identity.json with its host_pid, or pin the pairing explicitly (--rank-pid RANK=PID:INV).", s.best/1000, s.next/1000, why))
+}
+
+// openError says that the user has to choose the runs.
+type openError string
+
+func (e openError) Error() string { return string(e) }
+
+// runsOf lists the runs that can be chosen, by process. Windows are in that order.
+func runsOf(windows []Window) string {
+	var out []string
+	for len(windows) > 0 {
+		pid := windows[0].PID
+		var invs []uint64
+		for len(windows) > 0 && windows[0].PID == pid {
+			invs, windows = append(invs, windows[0].Inv), windows[1:]
+		}
+		out = append(out, fmt.Sprintf("pid %d (inv %s)", pid, some(pieces(invs))))
+	}
+	return some(out)
 }
 
 // finite reports whether there is such a margin.

@@ -428,6 +428,26 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestRunsOf: the runs that can be chosen are listed as far as one cares to read.
+func TestRunsOf(t *testing.T) {
+	var all []Window
+	for _, inv := range []uint64{1, 2, 3, 4, 7, 1 << 63} {
+		all = append(all, Window{Key: Key{PID: 10, Inv: inv}})
+	}
+	all = append(all, Window{Key: Key{PID: 11, Inv: 5}}, Window{Key: Key{PID: 11, Inv: 6}})
+	if got, want := runsOf(all), "pid 10 (inv 1-4, 7, 9223372036854775808), pid 11 (inv 5, 6)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	all = nil
+	for i := range 1000 {
+		all = append(all, Window{Key: Key{PID: i / 100, Inv: uint64(2 * (i % 100))}})
+	}
+	got := runsOf(all)
+	if !strings.HasPrefix(got, "pid 0 (inv 0, 2, 4, 6, 8, 10, 12, 14 and 92 more), pid 1 (") || !strings.HasSuffix(got, "92 more) and 2 more") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestSearchFindsTheTwoBest holds the search with its short cuts against one without.
 func TestSearchFindsTheTwoBest(t *testing.T) {
 	next := uint64(1)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"swimlane/capture"
@@ -218,7 +217,11 @@ func (p *Plan) place(windows []Window, pins map[int]Pin) error {
 		}
 	}
 	pairs, err := Match(windows, subjects, pins)
-	if err != nil {
+	var open openError
+	switch {
+	case errors.As(err, &open):
+		return fmt.Errorf("%w The runs in the Host logs: %s.", err, runsOf(windows)) //lint:ignore ST1005 goes on behind the words of spec/l3.md §8.3
+	case err != nil:
 		return err
 	}
 	for i, m := range p.Members {
@@ -322,22 +325,24 @@ func (c *Choice) HasRanks(text string) error {
 }
 
 // ranges writes ascending numbers as 0, 1, 4-9.
-func ranges(all []int) string {
-	var out []string
+func ranges(all []int) string { return strings.Join(pieces(all), ", ") }
+
+// pieces are the numbers and ranges of ascending numbers.
+func pieces[T int | uint64](all []T) (out []string) {
 	for i := 0; i < len(all); {
 		n := 1
-		for i+n < len(all) && all[i+n] == all[i]+n {
+		for i+n < len(all) && all[i+n] == all[i]+T(n) {
 			n++
 		}
 		if n < 3 {
 			n = 1
-			out = append(out, strconv.Itoa(all[i]))
+			out = append(out, fmt.Sprint(all[i]))
 		} else {
 			out = append(out, fmt.Sprintf("%d-%d", all[i], all[i+n-1]))
 		}
 		i += n
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // CheckList refuses a list of ranks that Only cannot read.
