@@ -78,6 +78,17 @@ Level 1 is enough. The exit code is 2 if a merged_swimlane*.json cannot be used.
 
 const reportName = "critical_path_report.md"
 
+// isPicture reports whether a report of that name would be in the place of a picture that
+// is written or read beside it.
+func isPicture(name string) bool {
+	for _, pattern := range []string{"CPM_static*.json", "CPM_observed*.json", "merged_swimlane*.json"} {
+		if ok, _ := filepath.Match(pattern, name); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // builds are the captures that are analysed, and what they lie below.
 type builds struct {
 	root    string
@@ -95,6 +106,8 @@ func (o *criticalOptions) run(ctx context.Context, e *console.Env, arg string) e
 	switch name := o.report; {
 	case name != filepath.Base(name) || name == "." || name == "..":
 		return console.Usagef("--report must be a filename, not a path")
+	case isPicture(name):
+		return console.Usagef("--report %s is the name of a picture; choose another one", name)
 	case o.top < 0 || o.tol < 0:
 		return console.Usagef("--top is %d and --tol %d: expected no negative numbers", o.top, o.tol)
 	}

@@ -14,6 +14,7 @@ import (
 	"swimlane/internal/console"
 	"swimlane/internal/depview"
 	"swimlane/internal/depview/page"
+	"swimlane/internal/names"
 )
 
 // depsOptions are the options of swimlane deps.
@@ -146,7 +147,7 @@ func (o *depsOptions) run(e *console.Env, arg string) error {
 	if err != nil {
 		return err
 	}
-	inputs := []string{place.Graph}
+	inputs := append(names.Beside(place.Graph), place.Graph)
 	for _, path := range []string{place.Records, o.funcNames} {
 		if path != "" {
 			inputs = append(inputs, path)

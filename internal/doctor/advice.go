@@ -224,6 +224,7 @@ var ofGraphs = map[string]advice{
 		"put the deps.json of a run of the same program there, or name it with --deps-json"},
 	"graph-of-another-runtime": {Warning, "the two runtimes build ids of tasks differently", "record the graph with the runtime of the capture"},
 	"self-edges":               {Warning, "a task cannot wait for itself: the graph is damaged or of another tool", "record the graph again (--enable-dep-gen)"},
+	"graph-cycle":              {Warning, "a task cannot wait for itself through others: the graph is damaged or of another version; overhead refuses it, and edges are not reduced", "record the graph again (--enable-dep-gen)"},
 	"tasks-anonymous": {Warning,
 		"the graph does not list these tasks, or lists no kernel for the kind of core that they ran on, so they are called task(…)",
 		"record the graph of this very program (--enable-dep-gen), with the same inputs"},

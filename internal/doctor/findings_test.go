@@ -160,6 +160,8 @@ func examplesOfGraphs(t *testing.T) []example {
 		{"graph-mismatch", doctor.Warning, 1, "lists 0 of the capture's 2 tasks", good.and(depsName, `{"tasks":[{"task_id":"99","kernel_ids":[0,-1,-1]}],"edges":[]}`), nil},
 		{"graph-of-another-runtime", doctor.Warning, 1, "host_build_graph", small(t, depsName, `{"tasks"`, `{"runtime":"host_build_graph","tasks"`), small(t, depsName, `{"tasks"`, `{"runtime":"tensormap_and_ringbuffer","tasks"`)},
 		{"self-edges", doctor.Warning, 1, "from a task to itself", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "0", "succ": "0"`), nil},
+		{"graph-cycle", doctor.Warning, 2, "2 tasks wait for each other in a circle: t4 -> t0 -> t4", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "4", "succ": "0"`), nil},
+		{"graph-cycle", doctor.Warning, 3, "3 tasks wait for each other in a circle: r2t5 -> t0 -> t4 -> r2t5", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "8589934597", "succ": "0"`, depsName, `{"pred": "0", "succ": "8589934597", "arg": 1}`, `{"pred": "0", "succ": "4", "arg": 1}`, depsName, `{"pred": "0", "succ": "8589934597", "arg": 2}`, `{"pred": "0", "succ": "4", "arg": 2}`), small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "0", "succ": "0"`)},
 		{"tasks-anonymous", doctor.Warning, 1, "1 row whose function deps.json does not tell", small(t, depsName, `"kernel_ids": [0, -1, -1]`, `"kernel_ids": [-1, -1, -1]`), nil},
 		{"tasks-of-graphs", doctor.Note, 2, "2 rows of tasks inside graph tasks", graphs(`{"task_id":"1","kernel_ids":[0,-1,-1]}`), nil},
 		{"edges-undrawn", doctor.Note, 1, "1 of 4 edges", small(t, depsName, `{"pred": "4", "succ": "8589934597", "arg": 0}`, `{"pred": "17", "succ": "8589934597", "arg": 0}`), nil},

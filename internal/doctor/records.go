@@ -12,6 +12,7 @@ import (
 	"swimlane/internal/console"
 	"swimlane/internal/convert"
 	"swimlane/internal/hostlog"
+	"swimlane/internal/names"
 )
 
 // examineRecords looks at the capture of a records file; dir is what advice names.
@@ -359,6 +360,10 @@ func (x *Exam) graph(c *convert.Examined) {
 		x.find(Finding{Code: "edges-undrawn", File: c.Deps, Section: "edges", Count: int64(n),
 			Found: fmt.Sprintf("%s of %s have no arrow: a task at an end has no bar", console.Thousands(int64(n)), console.Count(int64(r.Edges), "edge")), Do: do})
 	}
+	if _, cycle := c.Graph.Order(); cycle != nil {
+		x.find(Finding{Code: "graph-cycle", File: c.Deps, Section: "edges", Count: int64(len(cycle)),
+			Found: fmt.Sprintf("%d tasks wait for each other in a circle: %s", len(cycle), circle(cycle, t.Rec.Dialect.IDs))})
+	}
 	if ran, all := c.KernelsRun(); ran < all && !warns(c, "graph-mismatch") && t.Rows.Len() > 0 {
 		f := Finding{Code: "tasks-missing", File: c.Records, Section: "aicore_tasks", Count: int64(all - ran),
 			Found: fmt.Sprintf("%s of the %s with kernels in %s have no record", console.Thousands(int64(all-ran)), console.Count(int64(all), "task"), filepath.Base(c.Deps))}
@@ -368,6 +373,19 @@ func (x *Exam) graph(c *convert.Examined) {
 		x.find(f)
 	}
 	x.anonymous(c)
+}
+
+// circle shows a cycle of tasks, of a long one its beginning.
+func circle(cycle []uint64, ids capture.IDLayout) string {
+	const most = 8
+	var text []byte
+	for _, id := range cycle[:min(len(cycle), most)] {
+		text = append(names.AppendTaskID(text, ids, id), " -> "...)
+	}
+	if n := len(cycle) - most; n > 0 {
+		text = fmt.Appendf(text, "… %d more -> ", n)
+	}
+	return string(names.AppendTaskID(text, ids, cycle[0]))
 }
 
 // anonymous counts the rows of which the graph does not tell the function.

@@ -38,6 +38,20 @@ func FindForGraph(req Request) Result {
 	return Result{}
 }
 
+// Beside lists the name maps that lie beside an input, whether they are used or not.
+func Beside(input string) (paths []string) {
+	if input == "-" {
+		return nil
+	}
+	for _, dir := range capture.Dirs(input) {
+		files, _ := siblings(dir)
+		for _, name := range files {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	return paths
+}
+
 // newestOf uses the map of a directory that was written last, of those whose level fits.
 func (req Request) newestOf(dir string, files []string) Result {
 	type candidate struct {
