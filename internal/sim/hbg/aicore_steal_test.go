@@ -225,3 +225,64 @@ func TestOwnerThatBeginsToCompute(t *testing.T) {
 		t.Errorf("task 8 is published by %s of %d at %d, want worksteal of 1 while scheduler 0 runs task 4, from %d to %d", kind, thief, published.End, run[3], run[4])
 	}
 }
+
+// TestOwnerThatRunsWhatItPlaced: what became ready at an owner behind its last look at its
+// slots, and behind all that it placed, is taken as soon as the owner runs a kernel itself.
+func TestOwnerThatRunsWhatItPlaced(t *testing.T) {
+	b := newAicoreBench(t, 2, abi.ScheduleTiming) // resolving leaves no record, so 1 looks again at once
+	const us, line = 1000, 50_000
+	b.costs[sim.CoreSchedDispatch].Ns, b.costs[sim.CoreSchedResolve].Ns, b.costs[sim.CoreSchedRecord].Ns = 20_000, 60_000, line
+	// Task 1 keeps scheduler 1 busy while 0 places 4 on its own core and 6 behind task 0. While
+	// 0 writes its line about 6, task 8 is ready, for which it has an idle AIC. Then 0 runs 4.
+	b.run(at(map[int]*hbg.Task{
+		0: b.task(on(abi.AIV, 2000*us)), 2: b.task(on(abi.AIC, 100*us)), 1: b.task(on(abi.AIC, 210*us)),
+		4: b.task(on(abi.AIV, 500*us), 2), 6: b.task(on(abi.AIV, 500*us), 2), 8: b.task(on(abi.AIC, us), 1),
+	}))
+	var kernels [9][6]uint64
+	for _, k := range b.records.Kernels {
+		kernels[k[1]] = k
+	}
+	var timings [9][4]uint64
+	for _, v := range b.records.Timings.Records {
+		timings[v[1]] = v
+	}
+	ready := timings[1][3] + 2*line + uint64(b.costs[sim.CoreSchedComplete].Ns+b.costs[sim.CoreSchedResolve].Ns)
+	if end := timings[6][2]; ready <= end-line || ready+us >= end || timings[6][0] != timings[0][0] || kernels[4][0] != 2 {
+		t.Fatalf("task 8 is ready at %d, want it while the line about task 6 is written, until %d; tasks 0, 6 and 4 run on cores %d, %d and %d, want one for 0 and 6, and 2 for 4",
+			ready, end, timings[0][0], timings[6][0], kernels[4][0])
+	}
+	if kernels[8][0] != 1 || kernels[8][4] > kernels[4][4] {
+		t.Errorf("task 8 runs on core %d until %d, want the AIC of cluster 1 while scheduler 0 runs task 4, until %d", kernels[8][0], kernels[8][4], kernels[4][4])
+	}
+}
+
+// TestOwnerThatIdles: what becomes ready at an owner that has idle cores for it is left to
+// it, also if it sees that later than the one that made it ready; whether it has run a
+// kernel itself before does not matter.
+func TestOwnerThatIdles(t *testing.T) {
+	for _, computed := range []bool{false, true} {
+		for name, kernels := range map[string][3]*sim.Kernel{
+			"aic": {kernel(0, abi.AIC, 100)}, "aiv": {nil, kernel(1, abi.AIV, 100)}, "mix": {kernel(0, abi.AIC, 100), kernel(1, abi.AIV, 100)},
+		} {
+			b := newAicoreBench(t, 2, abi.SchedPhases)
+			b.costs[sim.CoreSchedLoop].Ns = 20_000
+			const us = 1000 // cycles
+			tasks := map[int]*hbg.Task{1: b.task(on(abi.AIC, 500*us)), 8: b.task(&sim.Task{Kernels: kernels}, 1)}
+			if computed {
+				tasks[0], tasks[2] = b.task(on(abi.AIV, 10*us)), b.task(on(abi.AIV, 10*us)) // on both AIVs of cluster 0
+			}
+			b.run(at(tasks))
+			own := slices.ContainsFunc(b.records.Kernels, func(k [6]uint64) bool { return k[0] == 2 && k[1] < 8 })
+			if own != computed {
+				t.Fatalf("%s: scheduler 0 has run a kernel before: %v, want %v", name, own, computed)
+			}
+			kind, scheduler, published, _ := b.records.launch(8)
+			resolved := b.records.of(1)["resolve"]
+			if kind != "dispatch" || scheduler != 0 {
+				t.Errorf("%s, after a kernel of its own %v: the task is published by %s of %d, want dispatch of 0", name, computed, kind, scheduler)
+			} else if published.Start < resolved.End+us {
+				t.Errorf("%s: the task is published at %d, and ready before %d: there was no time to steal it", name, published.Start, resolved.End)
+			}
+		}
+	}
+}
