@@ -413,3 +413,58 @@ func TestTimingSlotsOfAicores(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsOfAicores: what each step of a scheduler takes, and what it pays for its records
+// then, to the cycle, which is a ns: a task, and one behind it.
+func TestStepsOfAicores(t *testing.T) {
+	const (
+		loop, complete, resolve, waiter, probe, dispatch = 1000, 100, 200, 30, 40, 50
+		sample, line                                     = 1, 7
+	)
+	b := newAicoreBench(t, 1, abi.SchedPhases)
+	for k, ns := range map[sim.Cost]sim.Time{
+		sim.CoreSchedLoop: loop, sim.CoreSchedComplete: complete, sim.CoreSchedResolve: resolve, sim.CoreSchedWaiter: waiter, sim.CoreSchedProbe: probe,
+		sim.CoreSchedDispatch: dispatch, sim.CoreSample: sample, sim.CoreSchedRecord: line,
+	} {
+		b.costs[k].Ns = ns
+	}
+	b.run(graphOf(b.task(on(abi.AIC, 20_000)), b.task(on(abi.AIC, 20_000), 0)))
+	var got []record
+	for _, v := range b.records.Schedulers.Streams[0].Records {
+		got = append(got, record{Start: v.Start, End: v.End, Loop: v.Loop, Kind: v.Kind})
+	}
+	if len(got) != 11 {
+		t.Fatalf("the scheduler has %d records, want bootstrap, and of each task probe, publication, idle, complete and resolve: %+v", len(got), got)
+	}
+	// Of a step are known how long after the last one it begins and how long it takes. A step
+	// begins with a look at the counter, and ends with one; a line is written behind that, but
+	// that of a publication before its end, and that of an idle interval with the next step.
+	at := got[0].End
+	for i, v := range []struct {
+		kind       string
+		gap, takes uint64
+	}{
+		{"state_probe", line + loop + sample + sample, probe + sample}, // behind an iteration, in which an idle interval could open
+		{"dispatch", sample, dispatch + sample + line},
+		{"idle", 0, 0},
+		{"complete", line + sample, complete + sample},
+		{"resolve", 2*line + sample, resolve + waiter + sample},
+		{"state_probe", line + sample, probe + sample},
+		{"refill", sample, dispatch + sample + line},
+		{"idle", 0, 0},
+		{"complete", line + sample, complete + sample},
+		{"resolve", 2*line + sample, resolve + sample},
+	} {
+		r := got[i+1]
+		if v.kind == "idle" && v.takes == 0 { // until the first iteration that sees the end of the kernel
+			v.takes = r.End - r.Start
+			if v.takes%(loop+sample) != 0 {
+				t.Errorf("record %d, %+v, lasts %d ns, want iterations of %d", i+1, r, v.takes, loop+sample)
+			}
+		}
+		if r.Kind != v.kind || r.Start != at+v.gap || r.End != r.Start+v.takes {
+			t.Errorf("record %d is %+v, want %s from %d on, %d ns", i+1, r, v.kind, at+v.gap, v.takes)
+		}
+		at = r.End
+	}
+}

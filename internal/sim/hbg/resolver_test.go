@@ -10,8 +10,8 @@ import (
 )
 
 // script runs a resolver of which all that takes time is known, in cycles of a5, which
-// are ns: an iteration 100, a poll 20, a look into a queue 30, a sample of depths 10, a
-// record 40. A sample at a time has a tenth of that as the depth of the AIV queue.
+// are ns: an iteration 100, a poll 20, a look into a queue 30, a sample of depths 10, the
+// time of a dummy 10, a record 40. A sample at a time has a tenth of that as the depth of the AIV queue.
 func script(t *testing.T, spin bool, resolved int, steps ...hbg.ScriptStep) []abi.SchedPhase {
 	t.Helper()
 	b := newBench(t, abi.A5, 1, abi.SchedPhases)
@@ -20,7 +20,7 @@ func script(t *testing.T, spin bool, resolved int, steps ...hbg.ScriptStep) []ab
 		b.costs[k].Ns = 0
 	}
 	for k, ns := range map[sim.Cost]sim.Time{
-		sim.OrchScope: 1, sim.SchedLoop: 100, sim.SchedPoll: 20, sim.SchedPop: 30, sim.SchedDepth: 10, sim.SchedPhaseRecord: 40,
+		sim.OrchScope: 1, sim.SchedLoop: 100, sim.SchedPoll: 20, sim.SchedPop: 30, sim.SchedDepth: 10, sim.SchedSample: 10, sim.SchedPhaseRecord: 40,
 	} {
 		b.costs[k].Ns = ns
 	}
@@ -61,17 +61,17 @@ func TestResolverScript(t *testing.T) {
 		// A dummy is ready when the second iteration looks: behind its poll, which is counted, and
 		// behind the look into the queue, at 290.
 		{"so does a pass of dummies, behind the poll", 3, []hbg.ScriptStep{{At: 52, Kind: waits, Wait: 448}, {At: 152, Kind: dummies, Count: 2}}, []abi.SchedPhase{
-			phase(abi.AsyncPoll, 2, 250, 290, 0, 12, 30), phase(abi.Dummy, 2, 290, 360, 2, 35, 36),
-			// From 400 on: a sample at 510, polls until 530.
-			phase(abi.AsyncPoll, 3, 510, 530, 1, 51, 54),
+			phase(abi.AsyncPoll, 2, 250, 290, 0, 12, 30), phase(abi.Dummy, 2, 290, 380, 2, 35, 38),
+			// From 420 on: a sample at 530, polls until 550.
+			phase(abi.AsyncPoll, 3, 530, 550, 1, 53, 56),
 		}},
 		// All three in one iteration: the pass, the poll, which resolves one, the dummies.
 		{"order of an iteration", 3, []hbg.ScriptStep{{At: 52, Kind: finishes}, {At: 54, Kind: dummies}, {At: 56, Kind: waits, Wait: 1}}, []abi.SchedPhase{
-			phase(abi.ResolveStandalone, 1, 110, 160, 1, 12, 16), phase(abi.AsyncPoll, 1, 210, 230, 1, 21, 24), phase(abi.Dummy, 1, 310, 330, 1, 32, 33),
+			phase(abi.ResolveStandalone, 1, 110, 160, 1, 12, 16), phase(abi.AsyncPoll, 1, 210, 230, 1, 21, 24), phase(abi.Dummy, 1, 310, 340, 1, 32, 34),
 		}},
 		// Nine dummies are two batches, and one record.
 		{"batches of dummies", 9, []hbg.ScriptStep{{At: 52, Kind: dummies, Count: 9}}, []abi.SchedPhase{
-			phase(abi.Dummy, 1, 140, 190, 9, 15, 19),
+			phase(abi.Dummy, 1, 140, 280, 9, 15, 28),
 		}},
 		// The thread leaves although something is waited for: its polls are recorded then.
 		{"the end flushes polls", 1, []hbg.ScriptStep{{At: 52, Kind: waits, Wait: 1 << 30}, {At: 152, Kind: finishes}}, []abi.SchedPhase{
