@@ -66,7 +66,7 @@ func Find(arg string, o *Input) (*Capture, error) {
 	}
 	var err error
 	path := c.Records
-	if c.Names, err = names.Find(names.Request{Input: path, FuncNames: o.FuncNames, KernelConfig: o.KernelConfig, Level: 2, Newest: o.NewestNames}); err != nil {
+	if c.Names, err = names.Find(names.Request{Input: path, FuncNames: o.FuncNames, KernelConfig: o.KernelConfig, Level: 2, Newest: o.NewestNames, Merged: o.merged}); err != nil {
 		return nil, err
 	}
 	if c.Names.Map != nil {

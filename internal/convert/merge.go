@@ -26,6 +26,7 @@ const mergedName = "l3_swimlane.json"
 type merge struct {
 	*ranks.Plan
 	o        *Options
+	in       Input // of each capture
 	e        *console.Env
 	root     string
 	progress *console.Progress
@@ -41,9 +42,14 @@ func (o *Options) mergeRanks(ctx context.Context, e *console.Env, root string) e
 	if s := o.part.selection(); !s.Empty() || len(o.part.tasks) > 0 || len(o.part.fns) > 0 {
 		return console.Usagef("%s is a directory of several ranks, of which --rank chooses: parts of one are drawn from its records file", root)
 	}
-	m := &merge{o: o, e: e, root: root, progress: console.NewProgress(e.Stderr)}
+	m := &merge{o: o, in: o.Input, e: e, root: root, progress: console.NewProgress(e.Stderr)}
 	defer m.progress.Done()
+	m.in.merged = true
 	if err := m.plan(); err != nil {
+		return err
+	}
+	inputs, err := m.inputs()
+	if err != nil {
 		return err
 	}
 	place := o.Output
@@ -55,7 +61,7 @@ func (o *Options) mergeRanks(ctx context.Context, e *console.Env, root string) e
 			return err
 		}
 	}
-	out, err := e.Create(place, m.inputs())
+	out, err := e.Create(place, inputs)
 	if err != nil {
 		return err
 	}
@@ -132,16 +138,25 @@ func (m *merge) plan() error {
 	return nil
 }
 
-// inputs are the files that no output may overwrite.
-func (m *merge) inputs() []string {
+// inputs are the files that no output may overwrite. A name map that is needed and
+// cannot be used is an error, told before anything is drawn.
+func (m *merge) inputs() ([]string, error) {
+	drawn := map[string]bool{}
+	for _, r := range m.Members {
+		drawn[r.Records] = true
+	}
 	out := append([]string(nil), m.Logs...)
 	for _, c := range m.Captures {
 		out = append(out, c.Records, capture.Beside(c.Records, capture.DepsFileName), capture.Beside(c.Records, ranks.IdentityFile))
-		if found, err := Find(c.Records, &m.o.Input); err == nil { // a map that cannot be read is told of when it is needed
+		found, err := Find(c.Records, &m.in)
+		switch {
+		case err == nil:
 			out = append(out, found.inputs...)
+		case drawn[c.Records]:
+			return nil, err
 		}
 	}
-	return out
+	return out, nil
 }
 
 // write writes the picture, one rank after another (spec/l3.md §10.3).
@@ -166,7 +181,7 @@ type inputError struct{ error }
 
 // writeRank reads a rank's capture again, draws it on the common axis and forgets it.
 func (m *merge) writeRank(ctx context.Context, r *ranks.Member) error {
-	c, err := Find(r.Records, &m.o.Input)
+	c, err := Find(r.Records, &m.in)
 	if err != nil {
 		return inputError{err}
 	}

@@ -31,6 +31,7 @@ type Input struct {
 	NewestNames  bool   // of several name maps beside the records the newest counts, instead of none
 
 	streamOrder *console.Choice // nil: id
+	merged      bool            // one of several captures that are merged, which take no options for names
 	mayLackDeps bool            // a graph that was named may be missing
 }
 

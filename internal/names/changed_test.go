@@ -46,7 +46,7 @@ func TestFilesThatChange(t *testing.T) {
 			if err == nil || !errors.Is(err, ErrChanged) || err.Error() != want {
 				t.Errorf("%s, %s:\n got %v\nwant %s", tt.name, way, err, want)
 			}
-			if got := siblingError(path, "next to", err); got.Error() != want {
+			if got := (Request{}).siblingError(path, "next to", err); got.Error() != want {
 				t.Errorf("beside the input: got %v, want %s", got, want)
 			}
 		}

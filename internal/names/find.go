@@ -21,6 +21,9 @@ type Request struct {
 	// Newest takes the map that was written last where several lie beside the input,
 	// the last by name of those, instead of none.
 	Newest bool
+	// Merged says that the input is one of several that are merged, for which no
+	// --func-names can be given.
+	Merged bool
 }
 
 // How the names of a Result were found.
@@ -128,7 +131,7 @@ func (req Request) siblingIn(dir, where string) (got Result, none bool, err erro
 		// The records may well be readable where the directory is not. That is worth a
 		// word, because a map that is there will not be found.
 		return Result{Unused: Unlisted, Warnings: []string{fmt.Sprintf(
-			"cannot look for name maps %s %s: %v; pass --func-names explicitly.", where, req.Input, err)}}, false, nil
+			"cannot look for name maps %s %s: %v; %s.", where, req.Input, err, req.remedy("make the directory readable"))}}, false, nil
 	}
 	if len(files) == 0 {
 		return Result{}, true, nil
@@ -148,7 +151,7 @@ func (req Request) siblingIn(dir, where string) (got Result, none bool, err erro
 			level, err = levelOf(path)
 		}
 		if err != nil {
-			return Result{}, false, siblingError(path, where, err)
+			return Result{}, false, req.siblingError(path, where, err)
 		}
 		if req.fits(level) {
 			fit = append(fit, name)
@@ -165,20 +168,22 @@ func (req Request) siblingIn(dir, where string) (got Result, none bool, err erro
 		if only == nil {
 			path := filepath.Join(dir, fit[0])
 			if only, err = ReadMap(path); err != nil {
-				return Result{}, false, siblingError(path, where, err)
+				return Result{}, false, req.siblingError(path, where, err)
 			}
 		}
 		return Result{Map: only, How: FromSibling}, false, nil
 	case len(fit) > 1 && req.Newest:
 		path := newest(dir, fit)
 		if only, err = ReadMap(path); err != nil {
-			return Result{}, false, siblingError(path, where, err)
+			return Result{}, false, req.siblingError(path, where, err)
 		}
 		return Result{Map: only, How: FromSibling}, false, nil
 	case len(fit) > 1:
-		return Result{Unused: SeveralMaps, Warnings: []string{fmt.Sprintf(
-			"multiple sibling name maps found %s %s: %s; pass --func-names explicitly.",
-			where, req.Input, strings.Join(fit, ", "))}}, false, nil
+		text := fmt.Sprintf("multiple sibling name maps found %s %s: %s; pass --func-names explicitly.", where, req.Input, strings.Join(fit, ", "))
+		if req.Merged { // the words of spec/l3.md §10.8 name an option that merges refuse
+			text += " A merge takes none: leave only one map there, or convert these records alone."
+		}
+		return Result{Unused: SeveralMaps, Warnings: []string{text}}, false, nil
 	}
 	return Result{Unused: OtherLevel, Warnings: []string{req.otherLevelWarning(where, other, otherLevels)}}, true, nil
 }
@@ -214,15 +219,24 @@ func (req Request) otherLevelWarning(where string, files []string, levels map[in
 }
 
 // siblingError tells a user who named no map where it came from and how to go on.
-func siblingError(path, where string, err error) error {
+func (req Request) siblingError(path, where string, err error) error {
 	if errors.Is(err, ErrChanged) {
 		return err // which says what to do
 	}
-	hint := "it was found " + where + " the input; repair or remove it, or pass --func-names explicitly"
+	hint := "it was found " + where + " the input; " + req.remedy("repair or remove it")
 	if errors.Is(err, ErrSyntax) || strings.Contains(err.Error(), path) {
 		return fmt.Errorf("%w (%s)", err, hint)
 	}
 	return fmt.Errorf("cannot use the name map %s: %w (%s)", path, err, hint)
+}
+
+// remedy says what to do about maps that are found: that, or to name one, where the
+// user can.
+func (req Request) remedy(what string) string {
+	if req.Merged {
+		return what
+	}
+	return what + ", or pass --func-names explicitly"
 }
 
 // siblings lists the name maps of a directory: regular files and links to such,
