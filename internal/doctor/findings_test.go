@@ -162,6 +162,9 @@ func examplesOfGraphs(t *testing.T) []example {
 		{"self-edges", doctor.Warning, 1, "from a task to itself", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "0", "succ": "0"`), nil},
 		{"graph-cycle", doctor.Warning, 2, "2 tasks wait for each other in a circle: t4 -> t0 -> t4", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "4", "succ": "0"`), nil},
 		{"graph-cycle", doctor.Warning, 3, "3 tasks wait for each other in a circle: r2t5 -> t0 -> t4 -> r2t5", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "8589934597", "succ": "0"`, depsName, `{"pred": "0", "succ": "8589934597", "arg": 1}`, `{"pred": "0", "succ": "4", "arg": 1}`, depsName, `{"pred": "0", "succ": "8589934597", "arg": 2}`, `{"pred": "0", "succ": "4", "arg": 2}`), small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "0", "succ": "0"`)},
+		{"graph-cycle", doctor.Warning, 2, "2 tasks wait for each other in a circle: t4 -> t0 -> t4", small(t, recordsName, "{", "", depsName, `{"pred": "3", "succ": "0"`, `{"pred": "4", "succ": "0"`), nil},
+		{"graph-cycle", doctor.Warning, 2, "2 tasks wait for each other in a circle: t4 -> t0 -> t4", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "4", "succ": "0"`).and(recordsName, "-"), good.and(recordsName, "-")},
+		{"deps-without-edges", doctor.Warning, 0, "no 'edges' array", small(t, depsName, `"edges"`, `"egdes"`).and(recordsName, "-"), good.and(recordsName, "-")},
 		{"tasks-anonymous", doctor.Warning, 1, "1 row whose function deps.json does not tell", small(t, depsName, `"kernel_ids": [0, -1, -1]`, `"kernel_ids": [-1, -1, -1]`), nil},
 		{"tasks-of-graphs", doctor.Note, 2, "2 rows of tasks inside graph tasks", graphs(`{"task_id":"1","kernel_ids":[0,-1,-1]}`), nil},
 		{"edges-undrawn", doctor.Note, 1, "1 of 4 edges", small(t, depsName, `{"pred": "4", "succ": "8589934597", "arg": 0}`, `{"pred": "17", "succ": "8589934597", "arg": 0}`), nil},
@@ -287,6 +290,21 @@ func TestFindings(t *testing.T) {
 	for _, code := range slices.Sorted(maps.Keys(shown)) {
 		if _, _, _, ok := doctor.Explain(code); !ok {
 			t.Errorf("nothing explains %s", code)
+		}
+	}
+}
+
+// TestOneCountOfAGraph: a graph has as many tasks and edges whether its records are
+// there, cannot be read, or are missing; the small one has 5 rows of 4 edges, and 3 of its
+// 4 tasks were submitted.
+func TestOneCountOfAGraph(t *testing.T) {
+	for name, f := range map[string]files{"joined": small(t), "refused": small(t).and(recordsName, "{"), "alone": small(t).and(recordsName, "-")} {
+		found := false
+		for _, p := range look(t, f.write(t)).Exams[0].Parts {
+			found = found || p.Name == "graph" && strings.HasPrefix(p.Text, "deps.json: 4 tasks, 4 edges")
+		}
+		if !found {
+			t.Errorf("%s: no part says that the graph has 4 tasks and 4 edges", name)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"swimlane/internal/convert"
 	"swimlane/internal/hostlog"
 	"swimlane/internal/names"
+	"swimlane/internal/taskgraph"
 )
 
 // examineRecords looks at the capture of a records file; dir is what advice names.
@@ -51,17 +52,36 @@ func (x *Exam) examine(path string, p *console.Progress) {
 		return
 	}
 	x.refused(path, err)
-	x.graphOf(path)
+	x.bareGraph(capture.Beside(path, capture.DepsFileName))
 }
 
-// graphOf looks at the graph of a capture that was refused.
-func (x *Exam) graphOf(path string) {
-	file := capture.Beside(path, capture.DepsFileName)
-	switch d, err := capture.ReadDeps(file, nil); {
+// bareGraph looks at a graph that no records are joined to.
+func (x *Exam) bareGraph(file string) {
+	d, err := capture.ReadDeps(file, nil)
+	if d == nil && err == nil {
+		return
+	}
+	var g *taskgraph.Graph
+	if err == nil && !d.NoEdges {
+		g, err = taskgraph.New(d)
+	}
+	switch {
 	case err != nil:
 		x.find(Finding{Code: "deps-unreadable", File: file, Found: asPath(err)})
-	case d != nil && !d.NoEdges:
-		x.ok("graph", fmt.Sprintf("%s: %s, %s", filepath.Base(file), console.Count(int64(len(d.Task)), "task"), console.Count(int64(len(d.Pred)), "edge")))
+	case g == nil:
+		x.find(Finding{Code: "deps-without-edges", File: file, Found: "it has no 'edges' array"})
+	default:
+		x.ok("graph", fmt.Sprintf("%s: %s, %s", filepath.Base(file), console.Count(int64(g.Nodes()), "task"), console.Count(int64(g.Edges()), "edge")))
+		ids := map[string]capture.IDLayout{capture.RuntimeTMR: capture.Rings, capture.RuntimeHBG: capture.Spaces}[d.Runtime]
+		x.cycle(g, file, ids)
+	}
+}
+
+// cycle looks for tasks that wait for each other.
+func (x *Exam) cycle(g *taskgraph.Graph, file string, ids capture.IDLayout) {
+	if _, cycle := g.Order(); cycle != nil {
+		x.find(Finding{Code: "graph-cycle", File: file, Section: "edges", Count: int64(len(cycle)),
+			Found: fmt.Sprintf("%d tasks wait for each other in a circle: %s", len(cycle), circle(cycle, ids))})
 	}
 }
 
@@ -360,10 +380,7 @@ func (x *Exam) graph(c *convert.Examined) {
 		x.find(Finding{Code: "edges-undrawn", File: c.Deps, Section: "edges", Count: int64(n),
 			Found: fmt.Sprintf("%s of %s have no arrow: a task at an end has no bar", console.Thousands(int64(n)), console.Count(int64(r.Edges), "edge")), Do: do})
 	}
-	if _, cycle := c.Graph.Order(); cycle != nil {
-		x.find(Finding{Code: "graph-cycle", File: c.Deps, Section: "edges", Count: int64(len(cycle)),
-			Found: fmt.Sprintf("%d tasks wait for each other in a circle: %s", len(cycle), circle(cycle, t.Rec.Dialect.IDs))})
-	}
+	x.cycle(c.Graph, c.Deps, t.Rec.Dialect.IDs)
 	if ran, all := c.KernelsRun(); ran < all && !warns(c, "graph-mismatch") && t.Rows.Len() > 0 {
 		f := Finding{Code: "tasks-missing", File: c.Records, Section: "aicore_tasks", Count: int64(all - ran),
 			Found: fmt.Sprintf("%s of the %s with kernels in %s have no record", console.Thousands(int64(all-ran)), console.Count(int64(all), "task"), filepath.Base(c.Deps))}

@@ -7,6 +7,7 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -166,7 +167,9 @@ func (s *Side) measure(opt Options) (err error) {
 	if err = overhead.CheckRecords(t); err == nil {
 		s.Overhead, err = overhead.New(t, s.Deps, overhead.Options{Bridge: opt.Bridge})
 	}
-	if err != nil {
+	if untimed := (*overhead.TimesError)(nil); errors.As(err, &untimed) { // in one line
+		s.Overhead, s.NoOverhead = nil, "there are rows without the scheduler's times: "+untimed.Why
+	} else if err != nil {
 		s.Overhead, s.NoOverhead = nil, err.Error()
 	}
 	return nil

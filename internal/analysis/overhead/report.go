@@ -101,14 +101,13 @@ func CheckRecords(t *timeline.Timeline) error {
 
 // checkTimes demands the scheduler's times of every row.
 func checkTimes(t *timeline.Timeline) error {
-	const most = 5
 	var shown []string
 	for row := range t.Rows.Core {
 		if t.Rows.Timed(row) {
 			continue
 		}
 		shown = append(shown, fmt.Sprintf("task=%d missing=dispatch_time_us,finish_time_us", t.IDOf(row)))
-		if len(shown) == most {
+		if len(shown) == mostShown {
 			break
 		}
 	}
@@ -122,13 +121,24 @@ func checkTimes(t *timeline.Timeline) error {
 	case t.Untimed > 0:
 		why = "records were lost while it was captured, those of the scheduler among them"
 	}
-	//lint:ignore ST1005 several lines, in the words of spec/sched-overhead.md §2
-	return fmt.Errorf(`%s is incompatible with the scheduler overhead analysis.
+	return &TimesError{t.Rec.Source, strings.Join(shown, "; "), why}
+}
+
+// TimesError says that rows lack the scheduler's times, and why.
+type TimesError struct {
+	source, rows string
+	Why          string
+}
+
+const mostShown = 5 // rows that the error names
+
+func (e *TimesError) Error() string {
+	return fmt.Sprintf(`%s is incompatible with the scheduler overhead analysis.
 Missing required fields (showing up to %d tasks): %s
 Why: %s.
 How to fix: run the case again with --enable-chip-swimlane at level 2 or more, pass the new file, and verify
 that its rows have dispatch_time_us and finish_time_us.
-Note: plain conversion (swimlane convert) can still work with this file.`, t.Rec.Source, most, strings.Join(shown, "; "), why)
+Note: plain conversion (swimlane convert) can still work with this file.`, e.source, mostShown, e.rows, e.Why)
 }
 
 // CycleError says that the tasks of a graph wait for one another in a circle.
