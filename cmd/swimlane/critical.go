@@ -44,7 +44,8 @@ cycle by cycle. A task stalled for one that it depends on (data-wait), for the o
 that held its core (core-wait), or before anything that was recorded (front-gap).
 
 CAPTURE is a records file or a directory. All captures in the directory and below it
-that have a deps.json beside them are analysed. For each of them, beside its records:
+that have a deps.json beside them are analysed. Without it the newest at any depth below
+outputs/ is taken. For each of them, beside its records:
   critical_path_report.md  the figures, every task on the observed path, and what
                            each stall waited for
   CPM_static.json, CPM_observed.json
@@ -121,7 +122,7 @@ func (o *criticalOptions) run(ctx context.Context, e *console.Env, arg string) e
 	var ranks []rankReport
 	failed, spoilt := false, false
 	for _, records := range b.records {
-		if len(b.records) > 1 {
+		if arg == "" || len(b.records) > 1 {
 			fmt.Fprintln(e.Stderr, "Reading "+records)
 		}
 		r, err := o.analyse(ctx, e, b.root, records)
@@ -158,7 +159,7 @@ func (o *criticalOptions) find(arg string) (*builds, error) {
 	case console.Standard:
 		return &builds{arg, []string{arg}}, nil
 	case "":
-		records, _, err := capture.Locate("")
+		records, err := capture.NewestAnywhere() // as overhead does
 		if err != nil {
 			return nil, err
 		}
