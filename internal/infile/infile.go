@@ -35,12 +35,26 @@ func (s State) Changed() string {
 		return ""
 	}
 	now, err := s.file.Stat()
-	switch {
-	case err != nil: // nothing is known, so nothing is claimed
+	if err != nil { // nothing is known, so nothing is claimed
 		return ""
-	case now.Size() != s.info.Size():
-		return fmt.Sprintf("%d bytes at first, %d now", s.info.Size(), now.Size())
-	case !now.ModTime().Equal(s.info.ModTime()):
+	}
+	return written(s.info, now)
+}
+
+// Differs says how a file that is opened a second time differs from what it was the
+// first time, "" if it does not. Here another file in its place counts.
+func Differs(was, now fs.FileInfo) string {
+	if !os.SameFile(was, now) {
+		return "another file now"
+	}
+	return written(was, now)
+}
+
+func written(was, now fs.FileInfo) string {
+	switch {
+	case now.Size() != was.Size():
+		return fmt.Sprintf("%d bytes at first, %d now", was.Size(), now.Size())
+	case !now.ModTime().Equal(was.ModTime()):
 		return fmt.Sprintf("still %d bytes, but written to meanwhile", now.Size())
 	}
 	return ""

@@ -58,3 +58,32 @@ func TestChanged(t *testing.T) {
 		f.Close()
 	}
 }
+
+// A file that is opened again differs if it was written to, or if another one took its place.
+func TestDiffers(t *testing.T) {
+	dir := t.TempDir()
+	stat := func(name, text string, at int64) os.FileInfo {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, time.Unix(at, 0)); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	was := stat("a", "text", 1)
+	for want, now := range map[string]os.FileInfo{
+		"": was, "another file now": stat("b", "text", 1),
+		"4 bytes at first, 8 now":                 stat("a", "textmore", 1),
+		"still 4 bytes, but written to meanwhile": stat("a", "text", 2),
+	} {
+		if got := infile.Differs(was, now); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -89,60 +89,6 @@ func namedLogs(named []string) ([]string, error) {
 	return logs, nil
 }
 
-// event is what makes two records of a span one (spec/newest.md §10.2).
-type event struct {
-	pid   int
-	inv   uint64
-	depth int
-	name  string
-	ts    int64
-	dur   int64
-}
-
-// readLogs reads the spans of logs. A span that several of them have is kept once,
-// that of the first: the extract of a capture repeats what the log of its process
-// has. What one log has twice happened twice.
-func readLogs(paths []string) (*hostlog.Records, error) {
-	out := &hostlog.Records{}
-	var from []int         // log of each span
-	in := map[int][2]int{} // first and last log of a process
-	at := 0
-	r := hostlog.Reader{Span: func(s *hostlog.Span) error {
-		out.Spans = append(out.Spans, *s)
-		from = append(from, at)
-		ends, ok := in[s.PID]
-		if !ok {
-			ends[0] = at
-		}
-		in[s.PID] = [2]int{ends[0], at}
-		return nil
-	}}
-	for i, path := range paths {
-		at = i
-		if err := r.ReadSource(path, nil); err != nil {
-			return nil, err
-		}
-	}
-	out.Summary = r.Summary
-	seen := map[event]int{}
-	kept := out.Spans[:0]
-	for i, s := range out.Spans {
-		if ends := in[s.PID]; ends[0] != ends[1] {
-			e := event{s.PID, s.Inv, s.Depth, s.Name, s.TS, s.Dur}
-			first, ok := seen[e]
-			if !ok {
-				seen[e] = from[i]
-			} else if first != from[i] {
-				continue
-			}
-		}
-		kept = append(kept, s)
-	}
-	clear(out.Spans[len(kept):])
-	out.Spans = kept
-	return out, nil
-}
-
 // Pin says which process, and perhaps which run of it, a rank's capture is of.
 type Pin struct {
 	PID    int

@@ -89,12 +89,12 @@ func TestSpansOfTwoLogs(t *testing.T) {
 			paths = append(paths, filepath.Join(dir, fmt.Sprintf("host.%d.log", n)))
 			put(t, paths[n], text.String())
 		}
-		rec, err := readLogs(paths)
-		if err != nil {
+		rec := logReader{paths: paths, most: mostHeld}
+		if err := rec.read(); err != nil {
 			t.Fatal(err)
 		}
 		got := map[string]int{}
-		for _, s := range rec.Spans {
+		for _, s := range rec.all {
 			got[fmt.Sprintf("pid=%d inv=%d depth=%d name=%s ts=%d dur=%d", s.PID, s.Inv, s.Depth, s.Name, s.TS, s.Dur)]++
 		}
 		if !maps.Equal(got, most) {

@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +17,8 @@ import (
 type Options struct {
 	HostLogs []string // read instead of those of the tree
 	Pins     []string // RANK=PID[:INV]
+
+	most int64 // see logReader; 0: mostHeld
 }
 
 // Member is a capture that is merged, with all that was found out about it.
@@ -77,11 +80,11 @@ func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, 
 	if p.Logs, err = p.findLogs(opt.HostLogs); err != nil {
 		return p, err
 	}
-	rec, err := readLogs(p.Logs)
-	if err != nil {
+	logs := logReader{paths: p.Logs, most: cmp.Or(opt.most, mostHeld)}
+	if err := logs.read(); err != nil {
 		return p, err
 	}
-	for _, w := range rec.Warnings() {
+	for _, w := range logs.Warnings() {
 		if w.Code == "spans-incomplete" || w.Code == "records-dropped" || w.Code == "log-changed" { // spec/l3.md §12 D13
 			p.Warnings = append(p.Warnings, w.Text)
 		}
@@ -90,14 +93,18 @@ func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, 
 	if err != nil {
 		return p, err
 	}
-	windows, err := Windows(rec.Spans)
+	windows, err := logs.windows()
 	if err != nil {
 		return p, err
 	}
 	if err := p.place(windows, pins); err != nil {
 		return p, err
 	}
-	return p, p.setAxis(rec.Spans)
+	spans, err := logs.around(p.Members)
+	if err != nil {
+		return p, err
+	}
+	return p, p.setAxis(spans)
 }
 
 // measure reads a capture for what pairing and placement ask of it.

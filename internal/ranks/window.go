@@ -60,45 +60,87 @@ func (w *Window) SlotsOnly() bool {
 	return true
 }
 
+// sighting is a window while the spans of its run come by. Of several spans of a name the
+// last counts (spec/l3.md §7.1).
+type sighting struct {
+	Window
+	outer, wall, warm bool // spans of these names were there
+}
+
+// tells says whether spans of that name tell something about a window.
+func tells(name string) bool {
+	switch name {
+	case outerSpan, wallSpan, launchSpan, rootSpan, warmUp:
+		return true
+	}
+	return strings.HasPrefix(name, phaseHead)
+}
+
+func (w *sighting) take(s *hostlog.Span) {
+	switch s.Name {
+	case outerSpan:
+		w.Start, w.Dur, w.outer = s.TS, s.Dur, true
+	case wallSpan:
+		w.Wall, w.wall = s.Dur, true
+	case launchSpan:
+		w.Launch = &Launch{s.TS, s.Dur, s.Device()}
+	case warmUp:
+		w.warm = true
+	case rootSpan:
+		w.takeRoot(s)
+	default:
+		phase, ok := strings.CutPrefix(s.Name, phaseHead)
+		if !ok {
+			return
+		}
+		if s.Dur <= 0 {
+			delete(w.Phases, phase)
+			return
+		}
+		if w.Phases == nil {
+			w.Phases = map[string]Phase{}
+		}
+		w.Phases[phase] = Phase{s.TS, s.Dur}
+	}
+}
+
+// takeRoot takes what chip.run says.
+func (w *sighting) takeRoot(root *hostlog.Span) {
+	w.Run, w.Dispatch, w.Direct, w.Epoch = &Phase{root.TS, root.Dur}, dispatchOf(root), false, nil
+	if d := w.Dispatch; d != nil && d.Run == 0 && d.ID == 0 { // spec/newest.md §10.1
+		w.Dispatch, w.Direct = nil, true
+	}
+	if v, ok := root.Attr("run_epoch"); ok {
+		if n, ok := v.Uint(); ok {
+			w.Epoch = &n
+		}
+	}
+}
+
+// brackets reports whether device work can be placed in the run.
+func (w *sighting) brackets() bool { return w.outer && w.wall && !w.warm }
+
 // Windows finds the runs that device work can be placed in, by pid and invocation.
 func Windows(spans []hostlog.Span) ([]Window, error) {
 	var out []Window
 	for _, v := range hostlog.Group(spans) {
-		last := map[string]*hostlog.Span{}
+		w := sighting{Window: Window{Key: Key{v.PID, v.Inv}, spans: v.Spans}}
 		for _, s := range v.Spans {
-			last[s.Name] = s
+			w.take(s)
 		}
-		outer, wall := last[outerSpan], last[wallSpan]
-		if outer == nil || wall == nil || last[warmUp] != nil {
-			continue
+		if w.brackets() {
+			out = append(out, w.Window)
 		}
-		w := Window{Key: Key{v.PID, v.Inv}, Start: outer.TS, Dur: outer.Dur, Wall: wall.Dur, Phases: map[string]Phase{}, spans: v.Spans}
-		for name, s := range last {
-			if phase, ok := strings.CutPrefix(name, phaseHead); ok && s.Dur > 0 {
-				w.Phases[phase] = Phase{s.TS, s.Dur}
-			}
-		}
-		if s := last[launchSpan]; s != nil {
-			w.Launch = &Launch{s.TS, s.Dur, s.Device()}
-		}
-		if root := last[rootSpan]; root != nil {
-			w.Dispatch = dispatchOf(root)
-			if d := w.Dispatch; d != nil && d.Run == 0 && d.ID == 0 { // spec/newest.md §10.1
-				w.Dispatch, w.Direct = nil, true
-			}
-			w.Run = &Phase{root.TS, root.Dur}
-			if v, ok := root.Attr("run_epoch"); ok {
-				if n, ok := v.Uint(); ok {
-					w.Epoch = &n
-				}
-			}
-		}
-		out = append(out, w)
 	}
-	if len(out) == 0 {
-		return nil, errors.New("the Host logs hold no chip.run.runner_run / chip.run.runner_run.device_wall pair; nothing brackets the device work")
+	return out, orNone(out)
+}
+
+// orNone says that there are no windows if there are none.
+func orNone(windows []Window) error {
+	if len(windows) == 0 {
+		return errors.New("the Host logs hold no chip.run.runner_run / chip.run.runner_run.device_wall pair; nothing brackets the device work")
 	}
-	return out, nil
+	return nil
 }
 
 // dispatchOf is the dispatch that chip.run names, nil if it does not name it whole.
