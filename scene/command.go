@@ -69,6 +69,7 @@ the Go module around the working directory, or else in that itself. There lie
                                2 and those of the schedulers, 3 and what schedulers
                                did, 4 and every submit; without a number it is 4
   deps.json                    --enable-dep-gen: the task graph
+  deps_viewer.txt              the same as text, as swimlane deps writes it
   name_map_<label>.json        names of kernels and orchestrator
   merged_swimlane.json         the picture, for https://ui.perfetto.dev
   host.<pid>.log               spans of the host and phases of the device

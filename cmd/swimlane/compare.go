@@ -110,7 +110,11 @@ func (o *compareOptions) run(e *console.Env, pathA, pathB string) error {
 		return err
 	}
 	if m := r.Makespan; o.limited && m.Percent() > o.failAbove {
-		return fmt.Errorf("the makespan grew from %.2f us to %.2f us, by %.2f%%, which is more than the %g%% of --fail-above", m.A, m.B, m.Percent(), o.failAbove)
+		by := fmt.Sprintf("by %.2f%%", m.Percent())
+		if m.A == 0 {
+			by = "from nothing"
+		}
+		return fmt.Errorf("the makespan grew from %.2f us to %.2f us, %s, which is more than the %g%% of --fail-above", m.A, m.B, by, o.failAbove)
 	}
 	return nil
 }
