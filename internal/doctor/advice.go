@@ -190,7 +190,7 @@ var ofPictures = map[string]advice{
 		"a capture of level 4 has the orchestrator's submits, and this one has none",
 		"capture again at level 4; the submits of a host that builds the graph need its phase pool, those of a device their buffers (ORCH_BUFFERS_PER_THREAD)"},
 	"receive-absent": {Note,
-		"rows of this form have no time of receive, so it counts as the kernel's start: Local is 0, and Prop has both parts",
+		"rows of five columns have no time of receive, and those of six have 0 from a writer that does not take it; it counts as the kernel's start: Local is 0, and Prop has both parts",
 		again},
 	"co-captured": {Warning,
 		"another diagnostic ran in the same launch and took time of its own: dep_gen in every submit; pmu also switches off the pending slot, early dispatch and multi-issue",
