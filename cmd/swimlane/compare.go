@@ -40,9 +40,10 @@ run and everything that they depend on; what is left then by what it runs, in th
 of ids, where both sides have as many. If only one side has a graph and it lists all
 tasks of the other, it serves both.
 
-Kernel times scatter. Beside the medians stands where their difference lies with a
-confidence of 95 %: a change within that is called noise. That holds for the kernels of
-these two runs; from run to run times differ more, so compare several.
+Kernel times scatter. Beside the medians stands where their difference lies, between
+the far ends of what holds for each with a confidence of 95 %: a change within that is
+called noise. That is about the kernels of these two runs; from run to run times differ
+more, so compare several.
 
 The exit code is 1 if an input cannot be used, or if the makespan grew by more than
 --fail-above.`,

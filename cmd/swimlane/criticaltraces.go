@@ -53,6 +53,12 @@ func drawPaths(ctx context.Context, e *console.Env, c *convert.Capture, r *rankR
 		err = drawMarked(ctx, c, outs, on, p)
 	}
 	if err != nil {
+		for _, out := range outs {
+			out.Discard()
+			if _, old := os.Stat(out.Name()); old == nil {
+				fmt.Fprintf(e.Stderr, "Warning: %s is of an earlier call, and stays\n", out.Name())
+			}
+		}
 		return err
 	}
 	for _, out := range outs {
