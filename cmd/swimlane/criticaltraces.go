@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sync/errgroup"
+
 	"swimlane/capture"
 	"swimlane/internal/console"
 	"swimlane/internal/convert"
@@ -111,21 +113,26 @@ func copyMarked(ctx context.Context, merged string, outs [2]*console.Output, on 
 	return nil
 }
 
-// drawMarked draws the picture twice.
+// drawMarked draws the picture twice, at the same time: what one waits for of the disk
+// the other computes in.
 func drawMarked(ctx context.Context, c *convert.Capture, outs [2]*console.Output, on [2][]bool, p *console.Progress) error {
 	pic, err := draw.New(c.Timeline, draw.Options{Names: c.Names.Map})
 	if err != nil {
 		return err
 	}
 	p.Stage("writing", 2*pic.Items())
+	both, ctx := errgroup.WithContext(ctx)
 	for i, out := range outs {
 		opt := chrome.Options{}
 		if report := p.Part(); report != nil {
 			opt.Progress = func(done, _ int64) { report(done) }
 		}
-		if _, err := chrome.Write(ctx, out, pic.Marked(func(task int32) bool { return on[i][task] }), opt); err != nil {
-			return out.Close(err)
-		}
+		both.Go(func() error {
+			if _, err := chrome.Write(ctx, out, pic.Marked(func(task int32) bool { return on[i][task] }), opt); err != nil {
+				return out.Close(err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return both.Wait()
 }
