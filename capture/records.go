@@ -196,6 +196,21 @@ type Stream struct {
 	Phases       Phases
 }
 
+// GraphTasks are the tasks that a scheduler expanded to those of a graph: only beside
+// them is it certain that a member's id means what it says.
+func (r *Records) GraphTasks() map[uint64]bool {
+	out := map[uint64]bool{}
+	for i := range r.Streams {
+		p := &r.Streams[i].Phases
+		for j, k := range p.Kind {
+			if k == KindGraphPrepare && p.Flags[j]&HasTask != 0 {
+				out[p.Task[j]] = true
+			}
+		}
+	}
+	return out
+}
+
 // AICore reports whether an AICore scheduler wrote the stream.
 func (s *Stream) AICore() bool { return s.Producer == ProducerAICore }
 

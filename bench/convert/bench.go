@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"swimlane/bench/process"
 )
 
 // bench measures everything and reports whether a bar was missed.
@@ -17,12 +19,12 @@ func bench(ctx context.Context, cfg *config, tmp string) (missed bool, err error
 	if b.self, err = os.Executable(); err != nil {
 		return false, err
 	}
-	root, err := moduleRoot(ctx)
+	root, err := process.Root(ctx)
 	if err != nil {
 		return false, err
 	}
 	if b.swimlane == "" {
-		if b.swimlane, err = build(ctx, root, tmp); err != nil {
+		if b.swimlane, err = process.Build(ctx, tmp); err != nil {
 			return false, err
 		}
 	} else if b.swimlane, err = filepath.Abs(b.swimlane); err != nil {

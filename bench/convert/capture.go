@@ -3,11 +3,9 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,6 +14,7 @@ import (
 	"strings"
 
 	"swimlane/bench/gen"
+	"swimlane/bench/process"
 )
 
 // capture is one input to convert.
@@ -97,37 +96,12 @@ func unpack(from, name string, deps bool) func(context.Context, string) error {
 			return err
 		}
 		for _, path := range names {
-			if err := errors.Join(ctx.Err(), copyPlain(path, filepath.Join(dir, filepath.Base(path)))); err != nil {
+			if err := errors.Join(ctx.Err(), process.CopyPlain(path, filepath.Join(dir, filepath.Base(path)))); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-}
-
-// copyPlain copies src, or src.gz unpacked, to dst.
-func copyPlain(src, dst string) error {
-	in, err := os.Open(src)
-	zipped := errors.Is(err, fs.ErrNotExist)
-	if zipped {
-		in, err = os.Open(src + ".gz")
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	var r io.Reader = in
-	if zipped {
-		if r, err = gzip.NewReader(in); err != nil {
-			return err
-		}
-	}
-	out, err := os.Create(dst)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, r)
-	return errors.Join(err, out.Close())
 }
 
 // inForm rewrites the records of a capture in the form that is asked for. All

@@ -11,9 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -147,27 +145,4 @@ func sizeName(n int) string {
 		return strconv.Itoa(n/1000) + "k"
 	}
 	return strconv.Itoa(n)
-}
-
-// moduleRoot returns the directory of the module that holds the working
-// directory, or the working directory itself outside of any.
-func moduleRoot(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if mod := strings.TrimSpace(string(out)); err == nil && filepath.Base(mod) == "go.mod" {
-		return filepath.Dir(mod), nil
-	}
-	return os.Getwd()
-}
-
-// build makes the binary to measure, as a release is made.
-func build(ctx context.Context, root, tmp string) (string, error) {
-	bin := filepath.Join(tmp, "swimlane")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/swimlane")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("building ./cmd/swimlane: %w", err)
-	}
-	return bin, nil
 }

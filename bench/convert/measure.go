@@ -3,52 +3,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
+
+	"swimlane/bench/process"
 )
-
-// sample is one run of a process.
-type sample struct {
-	Wall float64 `json:"wall_s"`
-	CPU  float64 `json:"cpu_s"` // user and system
-	RSS  int64   `json:"peak_rss_bytes"`
-}
-
-// measure runs a command from start to exit. The peak comes from the kernel's
-// account of the process when it is waited for.
-//
-// That peak has a floor: a new process runs in its parent's memory until it
-// executes its program, and the kernel keeps the highest value seen. The floor
-// is the peak of this program, which is why it leaves all work to children.
-func measure(ctx context.Context, argv ...string) (sample, error) {
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stderr = &stderr
-	start := time.Now()
-	err := cmd.Run()
-	wall := time.Since(start)
-	if err != nil {
-		text := strings.TrimSpace(stderr.String())
-		return sample{}, fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, text[max(0, len(text)-2000):])
-	}
-	state := cmd.ProcessState
-	usage, ok := state.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return sample{}, fmt.Errorf("no resource usage for %s", argv[0])
-	}
-	return sample{
-		Wall: wall.Seconds(),
-		CPU:  (state.UserTime() + state.SystemTime()).Seconds(),
-		RSS:  usage.Maxrss * 1024, // Linux counts in KiB
-	}, nil
-}
 
 // ownPeak returns the peak memory of this process, the floor of measure, or 0.
 // It is not the figure of getrusage, in which the peak of the go command that
@@ -78,13 +40,13 @@ type bencher struct {
 // result is what was measured of one capture. Where there is a yardstick,
 // Runs[i] and Yardstick[i] belong together: one ran right after the other.
 type result struct {
-	Name      string   `json:"capture"`
-	Tasks     int      `json:"tasks"`
-	BytesIn   int64    `json:"bytes_in"`
-	BytesOut  int64    `json:"bytes_out"`
-	Runs      []sample `json:"runs"`
-	Yardstick []sample `json:"yardstick,omitempty"`
-	Tokens    []sample `json:"yardstick_tokens,omitempty"`
+	Name      string           `json:"capture"`
+	Tasks     int              `json:"tasks"`
+	BytesIn   int64            `json:"bytes_in"`
+	BytesOut  int64            `json:"bytes_out"`
+	Runs      []process.Sample `json:"runs"`
+	Yardstick []process.Sample `json:"yardstick,omitempty"`
+	Tokens    []process.Sample `json:"yardstick_tokens,omitempty"`
 
 	Seconds float64   `json:"seconds_median"`
 	CPU     float64   `json:"cpu_seconds_median"`
@@ -144,7 +106,7 @@ func (b *bencher) pairs(ctx context.Context, r *result, files []string) error {
 	if _, err := b.convert(ctx, r, files); err != nil {
 		return err
 	}
-	if _, err := measure(ctx, compare...); err != nil {
+	if _, err := process.Measure(ctx, compare...); err != nil {
 		return err
 	}
 	for i := range b.cfg.pairs {
@@ -152,7 +114,7 @@ func (b *bencher) pairs(ctx context.Context, r *result, files []string) error {
 		if err != nil {
 			return err
 		}
-		other, err := measure(ctx, compare...)
+		other, err := process.Measure(ctx, compare...)
 		if err != nil {
 			return err
 		}
@@ -162,7 +124,7 @@ func (b *bencher) pairs(ctx context.Context, r *result, files []string) error {
 	}
 	compare[1] = "-yardstick-tokens"
 	for range b.cfg.tokens {
-		s, err := measure(ctx, compare...)
+		s, err := process.Measure(ctx, compare...)
 		if err != nil {
 			return err
 		}
@@ -173,10 +135,10 @@ func (b *bencher) pairs(ctx context.Context, r *result, files []string) error {
 }
 
 // convert measures one conversion and removes its output.
-func (b *bencher) convert(ctx context.Context, r *result, files []string) (sample, error) {
+func (b *bencher) convert(ctx context.Context, r *result, files []string) (process.Sample, error) {
 	out := filepath.Join(b.tmp, "trace.json")
 	defer os.Remove(out)
-	s, err := measure(ctx, b.swimlane, "convert", files[0], "-o", out)
+	s, err := process.Measure(ctx, b.swimlane, "convert", files[0], "-o", out)
 	if err != nil {
 		return s, err
 	}

@@ -4,12 +4,13 @@ package main
 
 import (
 	"math"
-	"slices"
+
+	"swimlane/bench/process"
 )
 
 func (r *result) summarise() {
 	r.Seconds = medianOf(r.Runs, wall)
-	r.CPU = medianOf(r.Runs, func(s sample) float64 { return s.CPU })
+	r.CPU = medianOf(r.Runs, func(s process.Sample) float64 { return s.CPU })
 	for _, s := range r.Runs {
 		r.PeakRSS = max(r.PeakRSS, s.RSS)
 	}
@@ -17,27 +18,18 @@ func (r *result) summarise() {
 		r.Ratios = append(r.Ratios, r.Runs[i].Wall/y.Wall)
 	}
 	if len(r.Ratios) > 0 {
-		r.Ratio = median(r.Ratios)
+		r.Ratio = process.Median(r.Ratios)
 	}
 }
 
-func wall(s sample) float64 { return s.Wall }
+func wall(s process.Sample) float64 { return s.Wall }
 
-func medianOf(samples []sample, of func(sample) float64) float64 {
+func medianOf(samples []process.Sample, of func(process.Sample) float64) float64 {
 	var values []float64
 	for _, s := range samples {
 		values = append(values, of(s))
 	}
-	return median(values)
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
+	return process.Median(values)
 }
 
 // slope fits log(y) = a + b·log(x) by least squares and returns b: 1 is linear

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"swimlane/bench/process"
 )
 
 func TestSlope(t *testing.T) {
@@ -26,10 +28,10 @@ func TestSlope(t *testing.T) {
 
 func TestMedian(t *testing.T) {
 	in := []float64{5, 1, 3}
-	if got := median(in); got != 3 || in[0] != 5 {
+	if got := process.Median(in); got != 3 || in[0] != 5 {
 		t.Errorf("median %v, left %v", got, in)
 	}
-	if got := median([]float64{4, 1}); got != 2.5 {
+	if got := process.Median([]float64{4, 1}); got != 2.5 {
 		t.Errorf("median %v of two", got)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"swimlane/bench/process"
 )
 
 type config struct {
@@ -122,12 +124,12 @@ var quietMB = map[string]float64{medium: 0.339 / 13.8, large: 3.805 / 169.7}
 
 // bench measures everything and reports whether a bar was missed.
 func bench(ctx context.Context, cfg *config, tmp string) (missed bool, err error) {
-	root, err := moduleRoot(ctx)
+	root, err := process.Root(ctx)
 	if err != nil {
 		return false, err
 	}
 	if cfg.swimlane == "" {
-		if cfg.swimlane, err = build(ctx, root, tmp); err != nil {
+		if cfg.swimlane, err = process.Build(ctx, tmp); err != nil {
 			return false, err
 		}
 	} else if cfg.swimlane, err = filepath.Abs(cfg.swimlane); err != nil {
@@ -179,29 +181,6 @@ func bench(ctx context.Context, cfg *config, tmp string) (missed bool, err error
 // known reports whether the program has a command.
 func known(ctx context.Context, swimlane, name string) bool {
 	return exec.CommandContext(ctx, swimlane, "help", name).Run() == nil
-}
-
-// moduleRoot returns the directory of the module that holds the working
-// directory, or the working directory itself outside of any.
-func moduleRoot(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if mod := strings.TrimSpace(string(out)); err == nil && filepath.Base(mod) == "go.mod" {
-		return filepath.Dir(mod), nil
-	}
-	return os.Getwd()
-}
-
-// build makes the binary to measure, as a release is made.
-func build(ctx context.Context, root, tmp string) (string, error) {
-	bin := filepath.Join(tmp, "swimlane")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/swimlane")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("building ./cmd/swimlane: %w", err)
-	}
-	return bin, nil
 }
 
 // progress says what goes on, apart from the result.

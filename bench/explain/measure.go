@@ -4,22 +4,16 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
 	"text/tabwriter"
-	"time"
+
+	"swimlane/bench/process"
 )
 
 // yardstickRole makes this program a process that only decodes the files it is
@@ -40,33 +34,6 @@ func yardstick(files []string) error {
 		}
 	}
 	return nil
-}
-
-// sample is one run of a process.
-type sample struct {
-	wall, cpu float64 // seconds; cpu is user and system
-	rss       int64   // peak, bytes
-}
-
-// measure runs a command from start to exit. The peak comes from the kernel's
-// account of the process; its floor is the peak of this program.
-func measure(ctx context.Context, argv ...string) (sample, error) {
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stderr = &stderr
-	start := time.Now()
-	err := cmd.Run()
-	wall := time.Since(start)
-	if err != nil {
-		text := strings.TrimSpace(stderr.String())
-		return sample{}, fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, text[max(0, len(text)-2000):])
-	}
-	state := cmd.ProcessState
-	usage, ok := state.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return sample{}, fmt.Errorf("no resource usage for %s", argv[0])
-	}
-	return sample{wall.Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), usage.Maxrss * 1024}, nil // Linux counts in KiB
 }
 
 // result is what was measured of one command and capture.
@@ -98,34 +65,28 @@ func pairs(ctx context.Context, cfg *config, c command, dir, out string) (*resul
 	}
 	var seconds, cpu, others, ratios []float64
 	for i := range cfg.pairs + 1 {
-		ours, err := measure(ctx, argv...)
+		ours, err := process.Measure(ctx, argv...)
 		if err != nil {
 			return nil, err
 		}
-		other, err := measure(ctx, compare...)
+		other, err := process.Measure(ctx, compare...)
 		if err != nil {
 			return nil, err
 		}
 		if i == 0 {
 			continue
 		}
-		progress("%s, %s: pair %d: %.3f s, yardstick %.3f s", c.name, filepath.Base(dir), i, ours.wall, other.wall)
-		seconds, cpu, others = append(seconds, ours.wall), append(cpu, ours.cpu), append(others, other.wall)
-		ratios = append(ratios, ours.wall/other.wall)
-		r.rss = max(r.rss, ours.rss)
+		progress("%s, %s: pair %d: %.3f s, yardstick %.3f s", c.name, filepath.Base(dir), i, ours.Wall, other.Wall)
+		seconds, cpu, others = append(seconds, ours.Wall), append(cpu, ours.CPU), append(others, other.Wall)
+		ratios = append(ratios, ours.Wall/other.Wall)
+		r.rss = max(r.rss, ours.RSS)
 	}
-	r.seconds, r.cpu, r.yardstick, r.ratio = median(seconds), median(cpu), median(others), median(ratios)
+	r.seconds, r.cpu, r.yardstick, r.ratio = process.Median(seconds), process.Median(cpu), process.Median(others), process.Median(ratios)
 	return r, nil
 }
 
 // quiet is the time that the command takes where and when the bars are meant.
 func (r *result) quiet() float64 { return r.ratio * quietMB[r.capture] * float64(r.bytes) / mb }
-
-func median(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
-}
 
 const mb = 1e6
 
@@ -182,34 +143,9 @@ func unpack(ctx context.Context, src, dir string) error {
 		return err
 	}
 	for _, path := range append(names, filepath.Join(src, records), filepath.Join(src, graph)) {
-		if err := errors.Join(ctx.Err(), copyPlain(path, filepath.Join(dir, filepath.Base(path)))); err != nil {
+		if err := errors.Join(ctx.Err(), process.CopyPlain(path, filepath.Join(dir, filepath.Base(path)))); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// copyPlain copies src, or src.gz unpacked, to dst.
-func copyPlain(src, dst string) error {
-	in, err := os.Open(src)
-	zipped := errors.Is(err, fs.ErrNotExist)
-	if zipped {
-		in, err = os.Open(src + ".gz")
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	var r io.Reader = in
-	if zipped {
-		if r, err = gzip.NewReader(in); err != nil {
-			return err
-		}
-	}
-	out, err := os.Create(dst)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, r)
-	return errors.Join(err, out.Close())
 }

@@ -17,13 +17,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"swimlane/bench/gen"
+	"swimlane/bench/process"
 )
 
 // maxGrowth is the bar: the peak memory of the most ranks over that of the fewest.
@@ -91,11 +91,8 @@ func (b *bench) all(ctx context.Context, list string) (missed bool, err error) {
 	}
 	defer os.RemoveAll(b.tmp)
 	if b.swimlane == "" {
-		b.swimlane = filepath.Join(b.tmp, "swimlane")
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", b.swimlane, "./cmd/swimlane")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return false, fmt.Errorf("build ./cmd/swimlane in the root of the repository: %w\n%s", err, out)
+		if b.swimlane, err = process.Build(ctx, b.tmp); err != nil {
+			return false, err
 		}
 	}
 	fmt.Printf("%s %s/%s, GOMAXPROCS %d, %s\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), time.Now().UTC().Format(time.DateOnly))
@@ -155,22 +152,16 @@ func (b *bench) measure(ctx context.Context, ranks int) (r row, err error) {
 		var out counter // a file of 12 GB would measure the disk
 		cmd := exec.CommandContext(ctx, b.swimlane, "convert", root, "-o", "-", "-q")
 		cmd.Stdout, cmd.Stderr = &out, &problems
-		from := time.Now()
-		err := cmd.Run()
-		seconds = append(seconds, time.Since(from).Seconds())
+		s, err := process.Run(cmd)
 		if err != nil || problems.Len() > 0 { // a warning is not the case that is meant to be measured
 			return r, fmt.Errorf("swimlane convert: %w\n%s", errors.Join(err, errors.New("it did not go as it should")), &problems)
 		}
-		usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-		if !ok {
-			return r, errors.New("no resource usage")
-		}
-		r.peak = max(r.peak, float64(usage.Maxrss)*1024) // Linux counts in KiB
+		seconds = append(seconds, s.Wall)
+		r.peak = max(r.peak, float64(s.RSS))
 		r.out = int64(out)
-		fmt.Fprintf(os.Stderr, "%d ranks: %.2f s, %.1f MiB\n", ranks, seconds[len(seconds)-1], float64(usage.Maxrss)/1024)
+		fmt.Fprintf(os.Stderr, "%d ranks: %.2f s, %.1f MiB\n", ranks, s.Wall, float64(s.RSS)/(1<<20))
 	}
-	slices.Sort(seconds)
-	r.seconds = seconds[len(seconds)/2]
+	r.seconds = process.Median(seconds)
 	return r, nil
 }
 

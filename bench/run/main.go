@@ -1,9 +1,12 @@
+//go:build linux
+
 // Run measures `swimlane run` as a whole process: a scene without profiling, and the
 // same with everything recorded and converted. See bench/README.md.
 package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,8 +19,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"swimlane/bench/process"
 )
 
 // The bars: how long the large case may take with everything, and how its memory may
@@ -61,9 +65,8 @@ func (b *bench) run() (missed bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(b.dir)
-	b.program = filepath.Join(b.dir, "swimlane")
-	if out, err := exec.Command("go", "build", "-o", b.program, "./cmd/swimlane").CombinedOutput(); err != nil {
-		return false, fmt.Errorf("build ./cmd/swimlane in the root of the repository: %w\n%s", err, out)
+	if b.program, err = process.Build(context.Background(), b.dir); err != nil {
+		return false, err
 	}
 	fmt.Printf("%s %s/%s, GOMAXPROCS %d\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
 	fmt.Println("| case | tasks | level 0 | tasks/s | level 4, dep_gen | tasks/s | and converted | peak MiB | model: level 0 | level 4 |")
@@ -126,8 +129,8 @@ func (b *bench) measure(name string) (r row, err error) {
 // printed finds what a run prints of itself.
 var printed = regexp.MustCompile(`(?s)model   ([0-9.]+ .s) of model time.*?: ([0-9,]+) tasks.*here    ([0-9.]+) s`)
 
-// process is what one process took.
-type process struct {
+// took is what one process took.
+type took struct {
 	here, whole time.Duration
 	peak        float64
 	tasks       int
@@ -135,16 +138,16 @@ type process struct {
 }
 
 // child runs a case in a process of its own.
-func (b *bench) child(name string, more ...string) (p process, err error) {
+func (b *bench) child(name string, more ...string) (p took, err error) {
 	args := append([]string{"run", "TestPagedAttention", "--case", name, "--manual", "include", "-p", b.platform, "--log-level", "warn"}, more...)
 	cmd := exec.Command(b.program, args...)
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
-	from := time.Now()
-	if err := cmd.Run(); err != nil {
+	s, err := process.Run(cmd)
+	if err != nil {
 		return p, fmt.Errorf("swimlane %s: %w\n%s%s", strings.Join(args, " "), err, &out, &problems)
 	}
-	p.whole = time.Since(from)
+	p.whole, p.peak = time.Duration(s.Wall*float64(time.Second)), float64(s.RSS)
 	m := printed.FindStringSubmatch(out.String())
 	if m == nil {
 		return p, fmt.Errorf("swimlane %s does not say what it did:\n%s", strings.Join(args, " "), &out)
@@ -152,9 +155,6 @@ func (b *bench) child(name string, more ...string) (p process, err error) {
 	seconds, _ := strconv.ParseFloat(m[3], 64)
 	p.here, p.model = time.Duration(seconds*float64(time.Second)), m[1]
 	p.tasks, _ = strconv.Atoi(strings.ReplaceAll(m[2], ",", ""))
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		p.peak = float64(usage.Maxrss) * 1024
-	}
 	return p, nil
 }
 

@@ -95,7 +95,7 @@ func (c *Capture) warnForeignGraph() {
 		return
 	}
 	ids := t.Rec.Dialect.IDs
-	prepared := graphTasks(t.Rec)
+	prepared := t.Rec.GraphTasks()
 	behind, members := c.membersBehind()
 	expanded := func(id uint64) bool {
 		if members && id > behind {
@@ -186,20 +186,6 @@ func (c *Capture) warnOverhead(o *Options, pic *draw.Picture) {
 	} else if o.Overhead && pic.Report.OverheadPoints == 0 {
 		c.warn("overhead-without-times", 1, "--overhead needs a graph with edges and the dispatch time of every task row; there are no such, Overhead Analysis track skipped.")
 	}
-}
-
-// graphTasks are the tasks that a scheduler expanded.
-func graphTasks(rec *capture.Records) map[uint64]bool {
-	out := map[uint64]bool{}
-	for i := range rec.Streams {
-		p := &rec.Streams[i].Phases
-		for j, k := range p.Kind {
-			if k == capture.KindGraphPrepare && p.Flags[j]&capture.HasTask != 0 {
-				out[p.Task[j]] = true
-			}
-		}
-	}
-	return out
 }
 
 // warnUnusedNames finds the names of another program.

@@ -85,7 +85,7 @@ func (r *readiness) members() {
 		r.inner[n] = -1
 	}
 	ids := t.Rec.Dialect.IDs
-	expanded := expandedGraphs(t.Rec)
+	expanded := t.Rec.GraphTasks()
 	always := ids == capture.Spaces || capture.OwnRuntime(t.Rec) == capture.RuntimeHBG // the other runtime has rings there
 	for i, id := range t.Tasks.ID {
 		outer, _, ok := ids.GraphMember(id)
@@ -96,21 +96,6 @@ func (r *readiness) members() {
 			r.inner[n] = int32(i)
 		}
 	}
-}
-
-// expandedGraphs are the tasks that a scheduler expanded: only beside them does a
-// member's id mean what it says.
-func expandedGraphs(rec *capture.Records) map[uint64]bool {
-	out := map[uint64]bool{}
-	for n := range rec.Streams {
-		p := &rec.Streams[n].Phases
-		for j, k := range p.Kind {
-			if k == capture.KindGraphPrepare && p.Flags[j]&capture.HasTask != 0 {
-				out[p.Task[j]] = true
-			}
-		}
-	}
-	return out
 }
 
 // beats orders tasks by end, then by id.
