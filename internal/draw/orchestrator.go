@@ -118,6 +118,8 @@ func (d *drawing) collectAllocations() {
 	}
 	var missing []uint64
 	warned := map[uint64]bool{}
+	// AICore schedulers record no dummies; what the graph has without kernels is a graph task there.
+	marked := d.t.Rec.Sched.Producer != capture.ProducerAICore
 	for i := range s.lanes {
 		lane := &s.lanes[i]
 		for j, id := range lane.Task {
@@ -131,7 +133,7 @@ func (d *drawing) collectAllocations() {
 			regular, dummy, listed := d.nodeKind(id)
 			if !listed {
 				regular, dummy = d.ran(of), dummies[of]
-			} else if dummy && !dummies[of] && !expanded[of] && !warned[id] {
+			} else if dummy && marked && !dummies[of] && !expanded[of] && !warned[id] {
 				warned[id] = true
 				missing = append(missing, id)
 			}
