@@ -84,13 +84,17 @@ func (m *Model) meant(id uint64) string {
 	return fmt.Sprintf("; its ids go from %s to %s", m.Text(0), m.Text(int32(len(m.id)-1)))
 }
 
-// SplitPair splits the two tasks of a --chain: "A -> B", "A..B" or "A to B".
+// SplitPair splits the two tasks of a --chain: "A -> B", "A..B", "A to B", or
+// "A B" as one argument, of ids without blanks of their own.
 func SplitPair(text string) (from, to string, ok bool) {
 	for _, sep := range []string{"->", "..", " to "} {
 		if from, to, ok = strings.Cut(text, sep); ok {
 			from, to = strings.TrimSpace(from), strings.TrimSpace(to)
 			return from, to, from != "" && to != ""
 		}
+	}
+	if f := strings.Fields(text); len(f) == 2 && !strings.ContainsAny(text, "(,") {
+		return f[0], f[1], true
 	}
 	return "", "", false
 }

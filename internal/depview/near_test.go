@@ -347,6 +347,7 @@ func TestJoinPair(t *testing.T) {
 		"deps|d.json|--chain|a|b|-o": "deps|d.json|--chain=a -> b|-o",
 		"deps|--chain|a -> b|d.json": "deps|--chain|a -> b|d.json",
 		"deps|--chain|a..b|d.json":   "deps|--chain|a..b|d.json",
+		"deps|--chain|a b|d.json":    "deps|--chain|a b|d.json",
 		"deps|--chain|a":             "deps|--chain|a",
 		"deps|--chain|a|-o|x":        "deps|--chain|a|-o|x",
 		"deps|--|--chain|a|b":        "deps|--|--chain|a|b",
