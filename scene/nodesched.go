@@ -235,10 +235,10 @@ func (s *nodeSched) dispatch() (n int) {
 	return n
 }
 
-// fly counts what is at work.
-func (s *nodeSched) fly(by int) {
+// fly counts a member that is at work.
+func (s *nodeSched) fly() {
 	s.mu.Lock()
-	s.flying = max(s.flying+by, 0)
+	s.flying++
 	s.mu.Unlock()
 }
 
@@ -247,7 +247,7 @@ func (s *nodeSched) toChip(c *chipProcess, m *nodeMember) {
 	began := s.n.log.now()
 	c.dispatches++
 	c.at = &flight{m, m.task.run, c.rank, c.dispatches, m.task.run}
-	s.fly(1)
+	s.fly()
 	f, err := s.n.order(c.at)
 	sending := s.n.log.now()
 	if err == nil {
@@ -267,7 +267,7 @@ func (s *nodeSched) toSub(w *subWorker, m *nodeMember) {
 	began := s.n.log.now()
 	w.dispatches++
 	w.at = &flight{m, m.task.run, w.index, w.dispatches, m.task.run}
-	s.fly(1)
+	s.fly()
 	sending := s.n.log.now()
 	var args []Data
 	for _, a := range m.args {
@@ -330,7 +330,8 @@ func (s *nodeSched) drain(a arrival) {
 	}
 }
 
-// complete ends a member, and its task if it was the last one.
+// complete ends a member, and its task if it was the last one. The facade's fence may
+// open with the last count: what the log tells of the member comes before.
 func (s *nodeSched) complete(f *flight, began int64, failed bool) {
 	t := f.m.task
 	if t.left--; t.left == 0 && !failed {
@@ -341,12 +342,14 @@ func (s *nodeSched) complete(f *flight, began int64, failed bool) {
 			}
 		}
 		t.consumers = nil
-		s.mu.Lock()
-		s.open--
-		s.mu.Unlock()
 	}
 	s.n.log.completed(f, began, failed)
-	s.fly(-1)
+	s.mu.Lock()
+	if t.ended {
+		s.open--
+	}
+	s.flying = max(s.flying-1, 0)
+	s.mu.Unlock()
 }
 
 // what says what an endpoint is doing.
