@@ -123,10 +123,7 @@ func drawMarked(ctx context.Context, c *convert.Capture, outs [2]*console.Output
 	p.Stage("writing", 2*pic.Items())
 	both, ctx := errgroup.WithContext(ctx)
 	for i, out := range outs {
-		opt := chrome.Options{}
-		if report := p.Part(); report != nil {
-			opt.Progress = func(done, _ int64) { report(done) }
-		}
+		opt := chrome.Options{Progress: p.Items()}
 		both.Go(func() error {
 			if _, err := chrome.Write(ctx, out, pic.Marked(func(task int32) bool { return on[i][task] }), opt); err != nil {
 				return out.Close(err)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -228,7 +227,7 @@ func (o *depsOptions) load(e *console.Env, place depview.Place) (*depview.View, 
 	if place.Auto {
 		fmt.Fprintln(e.Stderr, "Reading "+place.Graph)
 	}
-	p.Stage("reading", sizeOfInputs(place.Graph, place.Records))
+	p.Reading("reading", place.Graph, place.Records)
 	m, err := depview.Load(place, depview.Options{
 		FuncNames: o.funcNames, Stdin: e.Stdin, Progress: p.Part,
 		Times: o.format.Value != "text" || o.task != "" || o.chain != "",
@@ -243,21 +242,6 @@ func (o *depsOptions) load(e *console.Env, place depview.Place) (*depview.View, 
 		fmt.Fprintln(e.Stderr, "Warning: "+w)
 	}
 	return view, nil
-}
-
-// sizeOfInputs is the size of what will be read, 0 if that is not known.
-func sizeOfInputs(paths ...string) (n int64) {
-	for _, path := range paths {
-		if path == "" {
-			continue
-		}
-		st, err := os.Stat(path)
-		if err != nil || !st.Mode().IsRegular() || strings.HasSuffix(path, ".gz") {
-			return 0
-		}
-		n += st.Size()
-	}
-	return n
 }
 
 // answer writes what --task or --chain asks.

@@ -30,6 +30,8 @@ type straceOptions struct {
 	keep               strace.Keep
 	runsFile, hostFile *console.Output
 	text               io.Writer // where the report goes
+	progress           *console.Progress
+	files              []string // the logs, those of directories too
 	log                *strace.Log
 	invocations        []hostlog.Invocation
 }
@@ -92,14 +94,25 @@ people are passed over.`,
 }
 
 func (o *straceOptions) run(ctx context.Context, e *console.Env, logs []string) error {
+	for _, log := range logs {
+		if files, err := hostlog.Discover(log); err == nil {
+			o.files = append(o.files, files...)
+		} else {
+			o.files = append(o.files, log)
+		}
+	}
 	if err := o.create(e, logs); err != nil {
 		return err
 	}
 	defer o.discard()
+	o.progress = console.NewProgress(e.Stderr)
+	defer o.progress.Done()
+	o.progress.Reading("reading", o.files...)
 	var err error
-	if o.log, err = strace.Read(o.keep, e.Stdin, logs); err != nil {
+	if o.log, err = strace.Read(o.keep, e.Stdin, logs, o.progress.Part()); err != nil {
 		return readError(err)
 	}
+	o.progress.Done()
 	for _, w := range o.log.Warnings() {
 		fmt.Fprintln(e.Stderr, "warning: "+w.Text)
 	}
@@ -121,13 +134,7 @@ func (o *straceOptions) create(e *console.Env, logs []string) error {
 	if o.runs != "" && filepath.Clean(o.runs) == filepath.Clean(o.swimlane) {
 		return console.Usagef("--trace-out and --swimlane both name %s, which can take one of them", o.runs)
 	}
-	inputs := slices.Clone(o.phases)
-	for _, log := range logs {
-		if files, err := hostlog.Discover(log); err == nil {
-			inputs = append(inputs, files...)
-		}
-	}
-	inputs = append(inputs, logs...)
+	inputs := slices.Concat(o.phases, o.files, logs)
 	o.text = e.Stdout
 	for _, x := range []struct {
 		flag, name string
@@ -206,7 +213,7 @@ func (o *straceOptions) drawRuns(ctx context.Context) error {
 		return nil
 	}
 	p, n := o.log.RunsPicture(o.invocations)
-	if err := write(ctx, o.runsFile, p); err != nil {
+	if err := o.write(ctx, o.runsFile, p); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.text, "Wrote Chrome trace: %s (%d spans)\n", o.runs, n)
@@ -226,7 +233,7 @@ func (o *straceOptions) drawHosts(ctx context.Context, e *console.Env) error {
 		fmt.Fprintf(e.Stderr, "warning: %d phase-record pass(es) had no matching chip.run.bind span in this log and were dropped — is the log from the same run as the artifact?\n", phases.Dropped)
 	}
 	hosts := o.log.HostsPicture(phases)
-	if err := write(ctx, o.hostFile, hosts.Picture); err != nil {
+	if err := o.write(ctx, o.hostFile, hosts.Picture); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.text, "Wrote host swimlane: %s (%d host spans, %d unaligned device spans", o.swimlane, hosts.Host, hosts.Device)
@@ -240,7 +247,9 @@ func (o *straceOptions) drawHosts(ctx context.Context, e *console.Env) error {
 	return nil
 }
 
-func write(ctx context.Context, out *console.Output, p *trace.Picture) error {
-	_, err := chrome.Write(ctx, out, p, chrome.Options{})
+func (o *straceOptions) write(ctx context.Context, out *console.Output, p *trace.Picture) error {
+	o.progress.Stage("writing", 0)
+	_, err := chrome.Write(ctx, out, p, chrome.Options{Progress: o.progress.Items()})
+	o.progress.Done()
 	return out.Close(err)
 }

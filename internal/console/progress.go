@@ -1,8 +1,10 @@
 package console
 
 import (
+	"errors"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +49,33 @@ func (p *Progress) Stage(name string, all int64) {
 	}
 }
 
+// Reading is a Stage of reading files. Those that are not there are not read.
+func (p *Progress) Reading(name string, files ...string) {
+	if p.w != nil {
+		p.Stage(name, sizeOf(files...))
+	}
+}
+
+// sizeOf is the size of all files together, 0 if that is no measure of what
+// will be read from them.
+func sizeOf(paths ...string) int64 {
+	var n int64
+	for _, path := range paths {
+		if path == Standard {
+			return 0
+		}
+		st, err := os.Stat(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil || !st.Mode().IsRegular() || strings.HasSuffix(path, ".gz"):
+			return 0
+		default:
+			n += st.Size()
+		}
+	}
+	return n
+}
+
 // Part returns a function that reports how much of one part of the stage is done.
 func (p *Progress) Part() func(int64) {
 	if p.w == nil {
@@ -62,6 +91,15 @@ func (p *Progress) Part() func(int64) {
 		*n = done
 		p.show()
 	}
+}
+
+// Items is Part for what tells of all there is too.
+func (p *Progress) Items() func(done, all int64) {
+	report := p.Part()
+	if report == nil {
+		return nil
+	}
+	return func(done, _ int64) { report(done) }
 }
 
 func (p *Progress) show() {

@@ -113,10 +113,6 @@ func (o *Options) traceName(records string) string {
 }
 
 func writeTrace(ctx context.Context, out io.Writer, pic *trace.Picture, items int64, p *console.Progress) (chrome.Counts, error) {
-	opt := chrome.Options{}
 	p.Stage("writing", items)
-	if report := p.Part(); report != nil {
-		opt.Progress = func(done, _ int64) { report(done) }
-	}
-	return chrome.Write(ctx, out, pic, opt)
+	return chrome.Write(ctx, out, pic, chrome.Options{Progress: p.Items()})
 }

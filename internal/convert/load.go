@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -100,7 +99,7 @@ func (c *Capture) Read(e *console.Env) error {
 // load reads records and graph, at the same time. Warnings are collected, in
 // the order a reader of the console expects them.
 func (c *Capture) load(stdin io.Reader, p *console.Progress) error {
-	p.Stage("reading", sizeOf(c.Records, c.Deps))
+	p.Reading("reading", c.Records, c.Deps)
 	var deps *capture.Deps
 	var depsErr error
 	var both errgroup.Group
@@ -254,26 +253,6 @@ func (c *Capture) notOver(err error) error {
 		}
 	}
 	return err
-}
-
-// sizeOf is the size of all files together, 0 if that is no measure of what
-// will be read from them.
-func sizeOf(paths ...string) int64 {
-	var n int64
-	for _, path := range paths {
-		if path == console.Standard {
-			return 0
-		}
-		st, err := os.Stat(path)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case err != nil || !st.Mode().IsRegular() || strings.HasSuffix(path, ".gz"):
-			return 0
-		default:
-			n += st.Size()
-		}
-	}
-	return n
 }
 
 // besideRecords is the default place of an output.

@@ -112,8 +112,12 @@ func (m *merge) plan() error {
 	for _, c := range choice.Captures {
 		files = append(files, c.Records)
 	}
-	m.progress.Stage("placing", sizeOf(files...))
-	m.Plan, err = choice.Plan(ranks.Options{HostLogs: m.o.ranks.hostLog, Pins: m.o.ranks.rankPID}, func(path string) (*capture.Records, error) {
+	m.progress.Reading("placing", files...)
+	logs := func(files []string) func(int64) {
+		m.progress.Reading("reading logs", files...)
+		return m.progress.Part()
+	}
+	m.Plan, err = choice.Plan(ranks.Options{HostLogs: m.o.ranks.hostLog, Pins: m.o.ranks.rankPID, Reading: logs}, func(path string) (*capture.Records, error) {
 		opt := m.o.reading()
 		opt.Clockless = true // told of where the clock is needed
 		opt.Progress = m.progress.Part()
@@ -213,12 +217,8 @@ func (m *merge) writeRank(ctx context.Context, r *ranks.Member) error {
 	}
 	m.figures = append(m.figures, figuresOf(m.Plan, r, c.Timeline))
 	for _, p := range []*trace.Picture{views, host} {
-		opt := chrome.Options{}
 		m.progress.Stage(fmt.Sprintf("writing rank %d", r.Rank), pic.Items())
-		if report := m.progress.Part(); report != nil {
-			opt.Progress = func(done, _ int64) { report(done) }
-		}
-		if err := m.doc.Picture(ctx, p, opt); err != nil {
+		if err := m.doc.Picture(ctx, p, chrome.Options{Progress: m.progress.Items()}); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // examineRun looks at a directory without records for what else a run leaves. nil:
 // it has nothing of that kind.
-func examineRun(dir string) *Exam {
+func examineRun(dir string, p *console.Progress) *Exam {
 	x := &Exam{Path: dir, Kind: OfRun, dir: dir}
 	graph := capture.Beside(filepath.Join(dir, capture.FileName), capture.DepsFileName)
 	hasGraph := isFile(graph)
@@ -27,7 +27,7 @@ func examineRun(dir string) *Exam {
 	if !hasGraph && len(logs) == 0 && len(signs) == 0 && !cut {
 		return nil
 	}
-	runs := x.logs(logs)
+	runs := x.logs(logs, p)
 	rounds := int64(0)
 	for _, n := range runs {
 		rounds = max(rounds, n)
@@ -52,25 +52,27 @@ func examineRun(dir string) *Exam {
 }
 
 // logs looks at host logs and tells how many runs each process has in them.
-func (x *Exam) logs(logs []string) map[int]int64 {
+func (x *Exam) logs(logs []string, p *console.Progress) map[int]int64 {
 	runs := map[int]int64{}
 	if len(logs) == 0 {
 		return runs
 	}
-	rec, err := hostlog.ReadAll(nil, logs...)
-	if err != nil {
-		x.find(Finding{Code: "log-unreadable", File: logs[0], Found: err.Error()})
-	}
-	if rec == nil {
-		return runs
-	}
-	chips := int64(0)
-	for _, v := range hostlog.Group(rec.Spans) {
-		for _, s := range v.Spans {
-			if s.Name == "chip.run" {
-				runs[v.PID]++
-				chips++
-			}
+	p.Reading("reading logs", logs...)
+	defer p.Done()
+	chips, spans := int64(0), int64(0)
+	rec := hostlog.Reader{Progress: p.Part(), Span: func(s *hostlog.Span) error {
+		spans++
+		if s.Name == "chip.run" {
+			runs[s.PID]++
+			chips++
+		}
+		return nil
+	}}
+	var err error
+	for _, log := range logs {
+		if err = rec.ReadSource(log, nil); err != nil {
+			x.find(Finding{Code: "log-unreadable", File: log, Found: err.Error()})
+			break
 		}
 	}
 	file := logs[0]
@@ -82,12 +84,12 @@ func (x *Exam) logs(logs []string) map[int]int64 {
 		x.logWarned(file, w)
 		warned = true
 	}
-	if len(rec.Spans) == 0 && err == nil {
+	if spans == 0 && err == nil {
 		x.find(Finding{Code: "log-without-invocations", File: file, Found: "no span in " + console.Count(int64(len(logs)), "host log")})
 		warned = true
 	}
 	if !warned && err == nil {
-		x.ok("log", fmt.Sprintf("%s: %s, %s on chips", console.Count(int64(len(logs)), "host log"), console.Count(int64(len(rec.Spans)), "span"), console.Count(chips, "run")))
+		x.ok("log", fmt.Sprintf("%s: %s, %s on chips", console.Count(int64(len(logs)), "host log"), console.Count(spans, "span"), console.Count(chips, "run")))
 	}
 	return runs
 }

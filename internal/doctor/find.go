@@ -103,7 +103,7 @@ func (s *search) directory(dir string, depth int) {
 		}
 		return
 	}
-	if x := examineRun(dir); x != nil {
+	if x := examineRun(dir, s.progress); x != nil {
 		s.report.Exams = append(s.report.Exams, x)
 		return
 	}

@@ -27,7 +27,7 @@ func examineRecords(path, dir string, p *console.Progress) *Exam {
 	own := filepath.Dir(path)
 	x.unfinished(own)
 	if logs, err := hostlog.Discover(own); err == nil {
-		x.logs(logs)
+		x.logs(logs, p)
 	}
 	x.hostPhases(own)
 	x.otherTools(own)

@@ -40,7 +40,7 @@ func (s *search) tree(root string) []*Exam {
 		}
 		records := capture.In(d.Path)
 		if d.Records == "" && len(records) == 0 {
-			if run := examineRun(d.Path); run != nil {
+			if run := examineRun(d.Path, s.progress); run != nil {
 				out = append(out, run)
 			} else {
 				x.find(Finding{Code: "rank-empty", File: d.Path, Found: "no " + capture.FileName + " in " + rel})
@@ -59,8 +59,8 @@ func (s *search) tree(root string) []*Exam {
 		}
 	}
 	x.sidecars(found)
-	x.logsOf(root)
-	x.sets(root, out)
+	x.logsOf(root, s.progress)
+	x.sets(root, out, s.progress)
 	x.unfinished(root)
 	x.hostPhases(root)
 	return out
@@ -131,20 +131,20 @@ func (x *Exam) sidecars(found *ranks.Survey) {
 }
 
 // logsOf looks at the logs of a tree.
-func (x *Exam) logsOf(root string) {
+func (x *Exam) logsOf(root string, p *console.Progress) {
 	for _, discover := range []func(string) ([]string, error){hostlog.Discover, hostlog.DiscoverExtracts} {
 		logs, err := discover(root)
 		if err != nil {
 			x.find(Finding{Code: "log-unreadable", File: root, Found: err.Error()})
 			return
 		}
-		x.logs(logs)
+		x.logs(logs, p)
 	}
 }
 
 // sets tries to merge every set of captures that belong together, as convert would.
 // all are the exams of its captures.
-func (x *Exam) sets(root string, all []*Exam) {
+func (x *Exam) sets(root string, all []*Exam, p *console.Progress) {
 	bad := refused(all)
 	targets, err := ranks.FindTargets(root)
 	if err != nil {
@@ -179,7 +179,7 @@ func (x *Exam) sets(root string, all []*Exam) {
 				Do: "mend or replace that capture, or draw the others one by one"})
 			continue
 		}
-		x.set(root, t)
+		x.set(root, t, p)
 	}
 	if !merged && len(targets.Targets) > 0 {
 		x.find(Finding{Code: "ranks-no-trace", File: root, Found: "no l3_swimlane*.json"})
@@ -220,13 +220,21 @@ func (x *Exam) domains(targets *ranks.Targets, all []*Exam) {
 }
 
 // set tries to merge one set.
-func (x *Exam) set(root string, t *ranks.Target) {
+func (x *Exam) set(root string, t *ranks.Target, p *console.Progress) {
 	choice, err := ranks.Choose(root, t.Dispatch, t.DispatchID)
 	if err != nil {
 		x.refusal(root, t.Option(), err)
 		return
 	}
-	plan, err := choice.Plan(ranks.Options{}, func(path string) (*capture.Records, error) { return capture.Read(path, capture.Options{}) })
+	defer p.Done()
+	logs := func(files []string) func(int64) {
+		p.Reading("reading logs", files...)
+		return p.Part()
+	}
+	plan, err := choice.Plan(ranks.Options{Reading: logs}, func(path string) (*capture.Records, error) {
+		p.Reading("placing", path)
+		return capture.Read(path, capture.Options{Progress: p.Part()})
+	})
 	if plan != nil {
 		for _, text := range plan.Warnings {
 			if strings.Contains(text, "[STRACE] records") || strings.Contains(text, "host-log record") {

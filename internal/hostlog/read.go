@@ -56,8 +56,12 @@ type Reader struct {
 	// Span, if it is set, is called with every span, in order. It may keep a copy
 	// but not the pointer. An error ends the reading and is returned.
 	Span func(*Span) error
+	// Progress, if it is set, is called now and then with how many bytes have been
+	// read, of all logs together and as they come: packed ones before they are unpacked.
+	Progress func(bytes int64)
 	Summary
 
+	read        int64 // bytes
 	hids, names interned
 	attrs       string // of the last span
 }
@@ -139,6 +143,9 @@ func (r *Reader) readFile(path string) error {
 // Read reads a log from a stream, unpacking it if it is packed with gzip. The
 // name is for messages.
 func (r *Reader) Read(name string, in io.Reader) error {
+	if r.Progress != nil {
+		in = &counter{in, r}
+	}
 	head := bufio.NewReaderSize(in, 4<<10)
 	in = head
 	if magic, _ := head.Peek(3); bytes.Equal(magic, []byte{0x1f, 0x8b, 8}) {
@@ -153,6 +160,19 @@ func (r *Reader) Read(name string, in io.Reader) error {
 		return fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	return err
+}
+
+// counter reports what is read.
+type counter struct {
+	in io.Reader
+	r  *Reader
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.in.Read(b)
+	c.r.read += int64(n)
+	c.r.Progress(c.r.read)
+	return n, err
 }
 
 // lines reads the lines of a stream. It tells errors of the stream from those of

@@ -529,3 +529,31 @@ func TestHostileLinesAreReadInTime(t *testing.T) {
 		}
 	}
 }
+
+// TestProgress: what is told are the bytes of all files so far, packed or not.
+func TestProgress(t *testing.T) {
+	dir := t.TempDir()
+	line := "[STRACE] v=1 pid=1 tid=1 inv=1 hid=0 depth=0 name=a ts=1 dur=1 \n"
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 1 << 14 {
+		fmt.Fprintf(z, "%d %s", i, line)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plain := []byte(strings.Repeat(line, 1<<12))
+	for name, text := range map[string][]byte{"host.1.log": plain, "host.2.log": packed.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []int64
+	r := hostlog.Reader{Progress: func(bytes int64) { told = append(told, bytes) }}
+	if err := r.ReadSource(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(len(plain) + packed.Len()); len(told) < 8 || !slices.IsSorted(told) || told[len(told)-1] != want || r.Parsed != 1<<14+1<<12 {
+		t.Errorf("%d spans; told %d, want several that rise to %d", r.Parsed, told, want)
+	}
+}

@@ -17,6 +17,10 @@ import (
 type Options struct {
 	HostLogs []string // read instead of those of the tree
 	Pins     []string // RANK=PID[:INV]
+	// Reading, if it is set, is called whenever logs are read, which happens several
+	// times with large ones. What it returns, unless it is nil, is told how many
+	// bytes have been read.
+	Reading func(logs []string) (progress func(bytes int64))
 
 	most int64 // see logReader; 0: mostHeld
 }
@@ -80,7 +84,7 @@ func (c *Choice) Plan(opt Options, read func(records string) (*capture.Records, 
 	if p.Logs, err = p.findLogs(opt.HostLogs); err != nil {
 		return p, err
 	}
-	logs := logReader{paths: p.Logs, most: cmp.Or(opt.most, mostHeld)}
+	logs := logReader{paths: p.Logs, most: cmp.Or(opt.most, mostHeld), begin: opt.Reading}
 	if err := logs.read(); err != nil {
 		return p, err
 	}

@@ -21,8 +21,9 @@ const mostHeld = 64 << 20
 type logReader struct {
 	hostlog.Summary
 	paths []string
-	most  int64         // bytes of spans that are kept before it is known which are needed
-	was   []os.FileInfo // of the logs when they were first read
+	most  int64                                            // bytes of spans that are kept before it is known which are needed
+	begin func(logs []string) (progress func(bytes int64)) // of a pass; may be nil
+	was   []os.FileInfo                                    // of the logs when they were first read
 	all   []hostlog.Span
 	many  bool // all has not all spans: runs is used
 	runs  map[Key]*runInLog
@@ -96,6 +97,9 @@ func (l *logReader) pass(take func(s *hostlog.Span, log int)) error {
 		take(s, at)
 		return nil
 	}}
+	if l.begin != nil {
+		r.Progress = l.begin(l.paths)
+	}
 	for i, path := range l.paths {
 		at = i
 		st, err := os.Stat(path)

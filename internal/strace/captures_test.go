@@ -37,7 +37,7 @@ func TestCaptures(t *testing.T) {
 			if err != nil || len(logs) == 0 {
 				t.Fatalf("no logs: %v", err)
 			}
-			tables, err := strace.Read(strace.KeepTimes, nil, logs)
+			tables, err := strace.Read(strace.KeepTimes, nil, logs, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestCaptures(t *testing.T) {
 				equal(t, name, printed(t, table), string(parity.Unpacked(t, filepath.Join(dir, name))))
 			}
 
-			l, err := strace.Read(strace.KeepAll, nil, logs)
+			l, err := strace.Read(strace.KeepAll, nil, logs, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +276,7 @@ func TestMadeTrees(t *testing.T) {
 	}
 	bars, sides := 0, 0
 	for dir, files := range byDirectory(logs) {
-		l, err := strace.Read(strace.KeepAll, nil, files)
+		l, err := strace.Read(strace.KeepAll, nil, files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,10 +65,11 @@ func (l *Log) add(s hostlog.Span) {
 // deviceOnly are the attributes of a span of the device of which nothing else is kept.
 const deviceOnly = "clk=dev"
 
-// Read reads logs in their order, as hostlog.ReadAll does.
-func Read(keep Keep, stdin io.Reader, sources []string) (*Log, error) {
+// Read reads logs in their order, as hostlog.ReadAll does. Unless it is nil, progress is
+// told how many bytes have been read.
+func Read(keep Keep, stdin io.Reader, sources []string, progress func(bytes int64)) (*Log, error) {
 	out := &Log{}
-	r := hostlog.Reader{Span: func(s *hostlog.Span) error {
+	r := hostlog.Reader{Progress: progress, Span: func(s *hostlog.Span) error {
 		kept := *s
 		if keep != KeepAll {
 			if f := s.Family(); f == hostlog.Node || f == hostlog.External {

@@ -47,7 +47,7 @@ func text[T any](lines ...T) string {
 
 func read(t testing.TB, keep strace.Keep, log string) *strace.Log {
 	t.Helper()
-	l, err := strace.Read(keep, strings.NewReader(log), []string{"-"})
+	l, err := strace.Read(keep, strings.NewReader(log), []string{"-"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
