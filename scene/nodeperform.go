@@ -62,6 +62,9 @@ func (s Selected) convertRanks(ctx context.Context, e *console.Env, o Options, p
 		p.Conversions++
 		fmt.Fprintf(e.Stderr, "Warning: Failed to merge the captures of %s: %v\n", s.Label(), err)
 	}
+	if len(merged.Errors) > 0 && !spansLogged(o.LogLevel) {
+		fmt.Fprintf(e.Stderr, "Note: with --log-level %s the host's log is without the spans that place the chips on one clock: leave it out, or make it timing or finer\n", o.LogLevel)
+	}
 	for _, d := range captures {
 		if merged.Records[d.Records] {
 			continue

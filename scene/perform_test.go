@@ -111,6 +111,22 @@ func TestMergeThatFails(t *testing.T) {
 }
 
 // TestPrefixes: a second run of the same second does not write over the first.
+// TestMergeWithoutSpans: what a log level takes from a merge is said, once.
+func TestMergeWithoutSpans(t *testing.T) {
+	for level, says := range map[string]int{"": 0, "timing": 0, "debug": 0, "warn": 1, "null": 1} {
+		o := everything(t.TempDir())
+		o.LogLevel = level
+		var out, problems bytes.Buffer
+		p := caseOf(doomed(), "well").Perform(t.Context(), &out, &problems, o)
+		if p.Err != nil || (p.Conversions > 0) != (says > 0) {
+			t.Errorf("%s: %v, %d conversions failed", level, p.Err, p.Conversions)
+		}
+		if n := strings.Count(problems.String(), "with --log-level "+level+" the host's log is without the spans"); n != says {
+			t.Errorf("%s: it is said %d times, want %d:\n%s", level, n, says, &problems)
+		}
+	}
+}
+
 func TestPrefixes(t *testing.T) {
 	root := t.TempDir()
 	var seen []string

@@ -159,6 +159,12 @@ func (b *batch) check() error {
 // (spec/l3.md §4.5).
 const networkRefused = "NETWORK1/L4 needs a node namespace: run it without --enable-chip-swimlane"
 
+// spansLogged tells whether the host's log has spans at a level of Setup.LogLevel.
+func spansLogged(level string) bool {
+	b := batch{Setup: Setup{LogLevel: level}}
+	return b.readLogLevel() != nil || b.threshold <= hostlog.Timing
+}
+
 // readLogLevel finds the threshold of the host's log.
 func (b *batch) readLogLevel() (err error) {
 	level := strings.ToUpper(b.LogLevel)
