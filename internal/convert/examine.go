@@ -42,7 +42,7 @@ func (c *Capture) NoGraph() string { return c.noDeps() }
 // Edges reports whether the capture has a graph whose edges are usable.
 func (c *Capture) Edges() bool { return c.edges }
 
-// Functionless counts the rows without a function, where the graph names any.
+// Functionless counts the rows without a function, where there is a graph that could name them.
 func (c *Capture) Functionless() int64 { return c.functionless() }
 
 // KernelsRun counts the tasks of the graph that have kernels, and those of them that

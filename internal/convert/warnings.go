@@ -287,9 +287,9 @@ func (c *Capture) warnSkew() {
 	}
 }
 
-// functionless counts the rows without a function, where the graph names any.
+// functionless counts the rows without a function, where there is a graph that could name them.
 func (c *Capture) functionless() (n int64) {
-	if c.Graph == nil || !c.Graph.HasKernels() {
+	if c.Graph == nil {
 		return 0
 	}
 	for _, f := range c.Timeline.Rows.Func {

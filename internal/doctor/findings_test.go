@@ -166,6 +166,8 @@ func examplesOfGraphs(t *testing.T) []example {
 		{"graph-cycle", doctor.Warning, 2, "2 tasks wait for each other in a circle: t4 -> t0 -> t4", small(t, depsName, `{"pred": "3", "succ": "0"`, `{"pred": "4", "succ": "0"`).and(recordsName, "-"), good.and(recordsName, "-")},
 		{"deps-without-edges", doctor.Warning, 0, "no 'edges' array", small(t, depsName, `"edges"`, `"egdes"`).and(recordsName, "-"), good.and(recordsName, "-")},
 		{"tasks-anonymous", doctor.Warning, 1, "1 row whose function deps.json does not tell", small(t, depsName, `"kernel_ids": [0, -1, -1]`, `"kernel_ids": [-1, -1, -1]`), nil},
+		{"tasks-anonymous", doctor.Warning, 3, "3 rows whose function deps.json does not tell", small(t, depsName, `"kernel_ids"`, `"k"`, depsName, `"kernel_ids"`, `"k"`, depsName, `"kernel_ids"`, `"k"`), nil},
+		{"tasks-anonymous", doctor.Warning, 3, "3 rows whose function deps.json does not tell", good.and(depsName, `{"version":1,"edges":[[0,4]]}`), nil},
 		{"tasks-of-graphs", doctor.Note, 2, "2 rows of tasks inside graph tasks", graphs(`{"task_id":"1","kernel_ids":[0,-1,-1]}`), nil},
 		{"edges-undrawn", doctor.Note, 1, "1 of 4 edges", small(t, depsName, `{"pred": "4", "succ": "8589934597", "arg": 0}`, `{"pred": "17", "succ": "8589934597", "arg": 0}`), nil},
 

@@ -408,8 +408,8 @@ func circle(cycle []uint64, ids capture.IDLayout) string {
 // anonymous counts the rows of which the graph does not tell the function.
 func (x *Exam) anonymous(c *convert.Examined) {
 	n := c.Functionless()
-	if n == 0 {
-		return
+	if n == 0 || !c.Graph.HasKernels() && (warns(c, "deps-without-edges") || warns(c, "graph-mismatch")) {
+		return // what is wrong with the graph as a whole was said
 	}
 	t := c.Timeline
 	expanded := int64(0) // rows of tasks that a graph task was expanded to
