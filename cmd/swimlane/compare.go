@@ -80,8 +80,13 @@ The exit code is 1 if an input cannot be used, or if the makespan grew by more t
 }
 
 func (o *compareOptions) run(e *console.Env, pathA, pathB string) error {
-	if o.top < 0 || math.IsNaN(o.failAbove) || o.failAbove < 0 {
-		return console.Usagef("--top is %d and --fail-above %g: expected no negative numbers", o.top, o.failAbove)
+	switch {
+	case o.top < 0:
+		return console.Usagef("--top is %d: expected no negative numbers", o.top)
+	case math.IsNaN(o.failAbove):
+		return console.Usagef("--fail-above is %g: expected a number of percent, such as 5", o.failAbove)
+	case o.failAbove < 0:
+		return console.Usagef("--fail-above is %g: expected no negative numbers", o.failAbove)
 	}
 	a, err := o.read(e, pathA, o.in)
 	if err != nil {

@@ -109,8 +109,10 @@ func (o *criticalOptions) run(ctx context.Context, e *console.Env, arg string) e
 		return console.Usagef("--report must be a filename, not a path")
 	case isPicture(name):
 		return console.Usagef("--report %s is the name of a picture; choose another one", name)
-	case o.top < 0 || o.tol < 0:
-		return console.Usagef("--top is %d and --tol %d: expected no negative numbers", o.top, o.tol)
+	case o.top < 0:
+		return console.Usagef("--top is %d: expected no negative numbers", o.top)
+	case o.tol < 0:
+		return console.Usagef("--tol is %d: expected no negative numbers", o.tol)
 	}
 	b, err := o.find(arg)
 	if err != nil {
@@ -130,6 +132,7 @@ func (o *criticalOptions) run(ctx context.Context, e *console.Env, arg string) e
 		case err == nil:
 		case errors.As(err, new(badTrace)):
 			fmt.Fprintln(e.Stderr, "Error: "+err.Error())
+			fmt.Fprintf(e.Stderr, "Draw all of it again with 'swimlane convert %s', or leave the pictures out with --no-traces.\n", records)
 			spoilt = true
 		case len(b.records) == 1 || ctx.Err() != nil:
 			return err

@@ -69,6 +69,8 @@ func flagError(cmd *cobra.Command, err error) error {
 				expected = "true or false"
 			case "MICROS":
 				expected = "a number of µs, such as 1500"
+			case "PERCENT":
+				expected = "a number of percent, such as 5"
 			case "N":
 				expected = "a whole number"
 			}

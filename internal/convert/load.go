@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -143,6 +144,7 @@ func (c *Capture) load(stdin io.Reader, p *console.Progress) error {
 			if text, ok := console.PathText(err); ok {
 				reason = text
 			}
+			reason = strings.TrimPrefix(reason, "cannot read "+c.Records+": ")
 			return fmt.Errorf("failed to read perf JSON %s: %s", c.Records, reason)
 		}
 		if text, ok := console.PathText(err); ok {

@@ -47,6 +47,8 @@ func examplesOfFiles(t *testing.T) []example {
 		{"json-cut", doctor.Error, 0, "nothing is whole", only(""), nil},
 		{"not-a-capture", doctor.Error, 0, "this is a task graph", only(good[depsName]), nil},
 		{"not-a-capture", doctor.Error, 0, "this is a trace", only(`{"traceEvents":[]}`), nil},
+		{"not-a-capture", doctor.Error, 0, "found an array, expected the object of a chip_swimlane_records.json; no records file begins like this", only(`[1,2`), only(l1)},
+		{"not-a-capture", doctor.Error, 0, "found \"hello\", expected a value", only("hello\n"), only(l1)},
 		{"former-name", doctor.Warning, 0, "l2_swimlane_records.json", good.and(recordsName, "-", "l2_swimlane_records.json", good[recordsName]), nil},
 		{"unfinished-file", doctor.Warning, 0, "deps.json.tmp", good.and("deps.json.tmp", "{"), nil},
 		{"no-trace", doctor.Note, 0, "no merged_swimlane.json", good, good.and("merged_swimlane.json", "{}")},

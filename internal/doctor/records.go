@@ -104,8 +104,11 @@ func (x *Exam) diagnosed(path string, strict error, d *capture.Diagnosis) {
 		return
 	case d.Broken != nil:
 		code := "json-broken"
-		if d.Broken.Hint != "" || d.Bytes == 0 {
+		switch {
+		case d.Broken.Hint != "": // the text ends too early
 			code = "json-cut"
+		case d.Bytes == 0: // wrong from its first byte on
+			code, whole = "not-a-capture", "no records file begins like this"
 		}
 		f := Finding{Code: code, File: path, Section: d.Broken.Section, Found: strings.TrimPrefix(d.Broken.Text, "cannot read "+path+": ") + "; " + whole}
 		if d.Broken.Row >= 0 {

@@ -351,7 +351,7 @@ func (r *Result) note() {
 		say("only %s was taken together with dep_gen, which slows every submit down", side(with(a)))
 	}
 	if len(a.Cores) != len(b.Cores) {
-		say("A ran on %d cores and B on %d", len(a.Cores), len(b.Cores))
+		say("A ran on %s and B on %d", count(len(a.Cores), "core"), len(b.Cores))
 	}
 	if a.Rec.Loss.Declared != b.Rec.Loss.Declared || a.Rec.Loss.Declared {
 		lost := "A and B"

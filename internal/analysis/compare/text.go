@@ -41,9 +41,17 @@ type text struct{ strings.Builder }
 
 func (b *text) add(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 
+// count is a number of things, in words.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 func (s *Side) about() string {
 	rec := s.Timeline.Rec
-	what := fmt.Sprintf("level %d, %d tasks in %d rows on %d cores", rec.Level, s.Timeline.Tasks.Len(), s.Timeline.Rows.Len(), len(s.Timeline.Cores))
+	what := fmt.Sprintf("level %d, %s in %s on %s", rec.Level, count(s.Timeline.Tasks.Len(), "task"), count(s.Timeline.Rows.Len(), "row"), count(len(s.Timeline.Cores), "core"))
 	if rec.Meta.Runtime != "" {
 		what += ", " + rec.Meta.Runtime
 	}
@@ -54,7 +62,7 @@ func (r *Result) graphs() string {
 	g := &r.Graphs
 	for _, s := range []*Side{r.A, r.B} {
 		if s.BorrowedGraph {
-			return fmt.Sprintf("that of %s, for both: %d tasks, %d edges", side(s == r.B), g.NodesA, g.EdgesA)
+			return fmt.Sprintf("that of %s, for both: %s, %s", side(s == r.B), count(g.NodesA, "task"), count(g.EdgesA, "edge"))
 		}
 	}
 	switch {
@@ -63,10 +71,11 @@ func (r *Result) graphs() string {
 	case !g.A || !g.B:
 		return "only " + side(g.A) + " has one"
 	case g.Equal():
-		return fmt.Sprintf("equal: %d tasks, %d edges", g.NodesA, g.EdgesA)
+		return fmt.Sprintf("equal: %s, %s", count(g.NodesA, "task"), count(g.EdgesA, "edge"))
 	}
-	return fmt.Sprintf("different: %d tasks and %d edges in A, %d and %d in B; %d tasks and %d edges only in A, %d and %d only in B, %d tasks with other kernels",
-		g.NodesA, g.EdgesA, g.NodesB, g.EdgesB, g.OnlyA, g.MoreA, g.OnlyB, g.MoreB, g.Kernels)
+	return fmt.Sprintf("different: %s and %s in A, %d and %d in B; %s and %s only in A, %d and %d only in B, %s with other kernels",
+		count(g.NodesA, "task"), count(g.EdgesA, "edge"), g.NodesB, g.EdgesB,
+		count(g.OnlyA, "task"), count(g.MoreA, "edge"), g.OnlyB, g.MoreB, count(g.Kernels, "task"))
 }
 
 func (m *Match) text() string {
