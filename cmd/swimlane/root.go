@@ -19,17 +19,17 @@ func newRoot(e *console.Env) *cobra.Command {
 		Long: `swimlane reads the profiling captures of Ascend NPU runtimes and shows where the time goes:
 which core ran what and when, what the schedulers did, who waited for whom.
 
-  swimlane run        makes a capture without an NPU: runs scenes on a simulated chip
-  swimlane convert    draws a capture as a trace for https://ui.perfetto.dev
-  swimlane stats      prints the times per function
-  swimlane overhead   tells how much of the time is the scheduler's overhead, and where
+  swimlane run            makes a capture without an NPU: runs scenes on a simulated chip
+  swimlane convert        draws a capture as a trace for https://ui.perfetto.dev
+  swimlane stats          prints the times per function
+  swimlane overhead       tells how much of the time is the scheduler's overhead, and where
   swimlane critical-path  tells what the makespan consists of
-  swimlane compare    puts two captures side by side, before and after a change
-  swimlane read       prints the joined model as JSON, for scripts
-  swimlane strace     prints what the host's logs tell about runs, and draws it
-  swimlane deps       shows the task graph: who needs whom, and why
-  swimlane check      tells what a viewer would lose or misplace in a trace file
-  swimlane doctor     tells what is wrong or missing with captures, why, and what to do
+  swimlane compare        puts two captures side by side, before and after a change
+  swimlane read           prints the joined model as JSON, for scripts
+  swimlane strace         prints what the host's logs tell about runs, and draws it
+  swimlane deps           shows the task graph: who needs whom, and why
+  swimlane check          tells what a viewer would lose or misplace in a trace file
+  swimlane doctor         tells what is wrong or missing with captures, why, and what to do
 
 A capture is a chip_swimlane_records.json, with deps.json (the task graph) and
 name_map_*.json (function names) beside it if they were captured.
