@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 
+	"swimlane/internal/infile"
 	"swimlane/internal/jsonscan"
 )
 
@@ -109,7 +110,7 @@ func readDepsFrom(r io.Reader, name string, detail *detailReader) (*Deps, error)
 			}
 			return nil, &Error{File: name, Section: d.where.section, Row: d.where.row, Text: text, Hint: cutHint(at), Class: ErrSyntax, cause: err}
 		}
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read %s: %w%s", name, err, infile.PackedHint(err))
 	}
 	return &Deps{
 		Source: name, Runtime: d.runtime, NoEdges: d.noEdges, Skipped: d.skipped,

@@ -1,13 +1,11 @@
 package capture
 
 import (
-	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"swimlane/internal/infile"
 	"swimlane/internal/jsonscan"
 )
 
@@ -85,19 +83,10 @@ func cutHint(at *jsonscan.Error) string {
 	return ""
 }
 
-// packedHint says what to do about a packed file that is damaged.
-func packedHint(err error) string {
-	var corrupt flate.CorruptInputError
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt) {
-		return "; the packed data is cut off or damaged: copy the file again, or unpack it with gzip -dc to see how far it is good"
-	}
-	return ""
-}
-
 func syntaxError(file string, where place, err error) error {
 	var at *jsonscan.Error
 	if !errors.As(err, &at) {
-		return fmt.Errorf("cannot read %s: %w%s", file, err, packedHint(err))
+		return fmt.Errorf("cannot read %s: %w%s", file, err, infile.PackedHint(err))
 	}
 	text := cannotRead + file + ": " + at.Error()
 	if in := where.String(); in != "" {

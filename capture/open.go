@@ -47,7 +47,7 @@ func open(path string) (*input, error) {
 		z, err := gzip.NewReader(bufio.NewReaderSize(head, 64<<10))
 		if err != nil {
 			f.Close()
-			return nil, fmt.Errorf("cannot read %s: %w", path, err)
+			return nil, fmt.Errorf("cannot read %s: %w%s", path, err, infile.PackedHint(err))
 		}
 		in.Reader = z
 		return in, nil

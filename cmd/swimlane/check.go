@@ -13,6 +13,7 @@ import (
 	"swimlane/capture"
 	"swimlane/internal/analysis/stats"
 	"swimlane/internal/console"
+	"swimlane/internal/infile"
 	"swimlane/internal/trace/check"
 )
 
@@ -70,9 +71,9 @@ const notFound = "Input file not found: "
 
 func checkFile(e *console.Env, file string) (*check.Report, error) {
 	if file == console.Standard {
-		r, err := check.JSON(e.Stdin)
+		r, err := check.Stream(e.Stdin)
 		if err != nil {
-			err = fmt.Errorf("standard input: %w", err)
+			err = fmt.Errorf("standard input: %w%s", err, infile.PackedHint(err))
 		}
 		return r, err
 	}
@@ -88,7 +89,7 @@ func checkFile(e *console.Env, file string) (*check.Report, error) {
 		return nil, fmt.Errorf("cannot read %s: %s", file, text)
 	case err != nil:
 		// The command's name says already who is speaking.
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "check: ") + notTrace(file))
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "check: ") + infile.PackedHint(err) + notTrace(file))
 	}
 	return r, nil
 }

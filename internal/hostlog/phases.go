@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"swimlane/internal/infile"
 )
 
 // Pass is a line of host_phase_records.jsonl: what a host did to prepare one run
@@ -42,7 +44,7 @@ func ReadPhases(path string, pass func(*Pass)) error {
 	if magic, _ := in.Peek(3); bytes.Equal(magic, []byte{0x1f, 0x8b, 8}) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", path, err)
+			return fmt.Errorf("cannot read %s: %w%s", path, err, infile.PackedHint(err))
 		}
 		in = bufio.NewReaderSize(z, firstBuffer)
 	}
@@ -55,7 +57,7 @@ func ReadPhases(path string, pass func(*Pass)) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("cannot read %s: %w", path, err)
+			return fmt.Errorf("cannot read %s: %w%s", path, err, infile.PackedHint(err))
 		}
 	}
 }

@@ -151,13 +151,13 @@ func (r *Reader) Read(name string, in io.Reader) error {
 	if magic, _ := head.Peek(3); bytes.Equal(magic, []byte{0x1f, 0x8b, 8}) {
 		z, err := gzip.NewReader(head)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", name, err)
+			return fmt.Errorf("cannot read %s: %w%s", name, err, infile.PackedHint(err))
 		}
 		in = z
 	}
 	failed, err := r.lines(in)
 	if failed {
-		return fmt.Errorf("cannot read %s: %w", name, err)
+		return fmt.Errorf("cannot read %s: %w%s", name, err, infile.PackedHint(err))
 	}
 	return err
 }

@@ -1,5 +1,6 @@
 // Package infile notices that an input file is written to while it is read: what
-// was read then is no file that anybody wrote.
+// was read then is no file that anybody wrote. It also says what to do about a
+// packed one that is damaged.
 package infile
 
 import (

@@ -107,15 +107,20 @@ func File(path string) (rep *Report, err error) {
 			rep, err = nil, fmt.Errorf("check: %w", cerr)
 		}
 	}()
-	in, err := plain(f)
-	if err != nil {
-		return nil, fmt.Errorf("check: %s: %w", path, err)
-	}
-	rep, err = JSON(in)
+	rep, err = Stream(f)
 	if err != nil {
 		return nil, fmt.Errorf("check: %s: %w", path, err)
 	}
 	return rep, nil
+}
+
+// Stream checks a trace that may be compressed with gzip.
+func Stream(in io.Reader) (*Report, error) {
+	text, err := plain(in)
+	if err != nil {
+		return nil, err
+	}
+	return JSON(text)
 }
 
 // plain returns the JSON text in f, unpacked if f starts like a gzip file.
