@@ -100,12 +100,14 @@ func recordsIn(dir string, there func(string) bool) string {
 }
 
 // candidates are the files in or just below a directory that may have been
-// meant: captures one directory down, and records under another name.
+// meant: captures one directory down or in its outputs/, and records under another
+// name.
 func candidates(dir string) []string {
 	const most = 5
 	var out []string
 	subs, _ := filepath.Glob(filepath.Join(escape(dir), "*"))
-	for _, p := range subs {
+	below, _ := filepath.Glob(filepath.Join(escape(dir), "outputs", "*")) // dir is where a run was started
+	for _, p := range slices.Concat(subs, below) {
 		if r := recordsIn(p, isFile); r != "" {
 			out = append(out, r)
 		} else {

@@ -61,6 +61,9 @@ func TestLocateRetained(t *testing.T) {
 				"or that of a retained run: run/swimlane-0/records_e7.json"},
 		{"one directory too high", ".", []string{"run/swimlane-0/records_e7.json"},
 			"", "no chip_swimlane_records.json in the directory .; name the records file, or a directory that holds one: run/swimlane-0/records_e7.json"},
+		{"where a run was started", "root", []string{"root/outputs/Case_1/chip_swimlane_records.json", "root/outputs/Case_2/swimlane-0/records_e7.json"},
+			"", "no chip_swimlane_records.json in the directory root; name the records file, or a directory that holds one: " +
+				"root/outputs/Case_1/chip_swimlane_records.json, root/outputs/Case_2/swimlane-0/records_e7.json"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

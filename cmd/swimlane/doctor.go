@@ -66,7 +66,7 @@ notes, 2 for a wrong call, such as a DIR that does not exist.`,
 			return err
 		}
 		p.Done()
-		style.Colour = e.Stdout.Colour()
+		style.Colour, style.Width = e.Stdout.Colour(), e.Stdout.Width()
 		if format.Value == "json" {
 			err = r.JSON(e.Stdout)
 		} else {

@@ -129,6 +129,10 @@ func (o *overheadOptions) notes(e *console.Env, c *convert.Capture, r *overhead.
 	if s := m.Stalls; s.Count > 0 {
 		fmt.Fprintf(e.Stderr, "Note: what the capture itself cost: the device waited %d time(s) for the host to take records, %.1f us of real time in all\n", s.Count, float64(s.Ns)/1000)
 	}
+	if r.Behind > 0 && !o.alias {
+		fmt.Fprintf(e.Stderr, "Note: what %s waited for lies behind tasks that ran on no core (dummies, allocations, skipped ones) and does not count in these figures; with --bridge it does\n",
+			console.Count(int64(r.Behind), "task"))
+	}
 	if r.Undated > 0 {
 		fmt.Fprintf(e.Stderr, "Note: %d scheduler record(s) have no start time; they count as 0 us\n", r.Undated)
 	}

@@ -69,6 +69,19 @@ func (s *Stdout) Colour() bool {
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
+// Width is how many characters a line of the terminal has, 0 if it is none.
+func (s *Stdout) Width() int {
+	f, ok := s.w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // Err is why nothing more is written, nil if all was.
 func (s *Stdout) Err() error { return s.err }
 

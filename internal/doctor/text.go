@@ -17,15 +17,20 @@ type Style struct {
 	Colour bool
 	All    bool // every part and note, also where much was examined
 	Brief  bool // only what is not healthy
+	Width  int  // of the terminal, 0 if that is unknown or there is none
 }
 
-// width is how long lines may get, as far as words allow.
-const width = 110
+// Lines get no longer than widest, nor than the terminal if that is not narrower than
+// narrowest, as far as words allow.
+const widest, narrowest = 110, 50
 
 // Text prints a report. Of several exams the healthy ones have one line, and notes
 // are counted, unless everything is wanted.
 func (r *Report) Text(w io.Writer, style Style) error {
-	p := printer{style: style, said: map[string]bool{}}
+	p := printer{style: style, width: widest, said: map[string]bool{}}
+	if style.Width > 0 {
+		p.width = min(max(style.Width, narrowest), widest)
+	}
 	whole := style.All || len(r.Exams) == 1
 	for i, x := range r.Exams {
 		if style.Brief && x.Healthy() {
@@ -91,6 +96,7 @@ func (r *Report) summary(whole bool) string {
 type printer struct {
 	b     strings.Builder
 	style Style
+	width int
 	said  map[string]bool // causes and remedies
 }
 
@@ -166,7 +172,7 @@ func (p *printer) paragraph(head string, indent int, text string) {
 	for i, word := range strings.Fields(text) {
 		n := utf8.RuneCountInString(word)
 		if i > 0 {
-			if at+1+n > width {
+			if at+1+n > p.width {
 				p.b.WriteString("\n" + strings.Repeat(" ", indent))
 				at = indent
 			} else {

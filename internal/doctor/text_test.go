@@ -38,6 +38,20 @@ func TestText(t *testing.T) {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}
+	for _, x := range []struct{ terminal, longest int }{{80, 80}, {60, 60}, {20, 50}, {300, 110}} {
+		narrow, most := text(t, one, doctor.Style{Width: x.terminal}), 0
+		for line := range strings.Lines(narrow) {
+			if strings.HasPrefix(line, "           why:") {
+				most = max(most, len([]rune(strings.TrimRight(line, "\n"))))
+			}
+		}
+		if most > x.longest || most < x.longest-15 {
+			t.Errorf("on a terminal of %d a reason's first line has %d characters, expected up to %d:\n%s", x.terminal, most, x.longest, narrow)
+		}
+		if got, want := strings.Join(strings.Fields(narrow), " "), strings.Join(strings.Fields(plain), " "); got != want {
+			t.Errorf("on a terminal of %d it says\n%s\nnot\n%s", x.terminal, got, want)
+		}
+	}
 	dir := bad.in("a").with(small(t).in("b"), bad.in("c")).write(t)
 	r := look(t, dir)
 	for _, x := range []struct {

@@ -71,6 +71,23 @@ func (r *readiness) bridge(order []int32) {
 	r.best = best
 }
 
+// behind is how many tasks would have another producer with bridges. order is that of
+// Graph.Order.
+func (r *readiness) behind(order []int32) int {
+	if r.task == nil {
+		return 0
+	}
+	bridged := &readiness{t: r.t, end: r.end, task: r.task}
+	bridged.bridge(order)
+	n := 0
+	for i := range r.end {
+		if r.producer(int32(i)) != bridged.producer(int32(i)) {
+			n++
+		}
+	}
+	return n
+}
+
 // madeByAICore reports whether AICore schedulers made a capture.
 func madeByAICore(rec *capture.Records) bool {
 	return rec.Sched.Producer == capture.ProducerAICore ||

@@ -43,6 +43,8 @@ type Report struct {
 	Streams               *Streams
 	Path                  Path
 	Undated               int // scheduler records without a start, which count 0
+	// Behind is how many tasks would wait for another task with Options.Bridge; 0 with it.
+	Behind int
 
 	rate timeline.Rate
 	long bool // phases are explained in words
@@ -180,6 +182,8 @@ func New(t *timeline.Timeline, deps string, opt Options) (*Report, error) {
 	ready := newReadiness(t)
 	if opt.Bridge {
 		ready.bridge(order)
+	} else {
+		out.Behind = ready.behind(order)
 	}
 	s := newSweep(t, ready)
 	work := out.verdict(s)

@@ -589,6 +589,14 @@ func TestBridge(t *testing.T) {
 	if micros(bridged.Has) != 3 || bridged.Path.Hops != 1 || micros(bridged.Path.Exec) != 4+7 || micros(bridged.Path.Sched) != 4 || !bridged.Bridged {
 		t.Errorf("with bridges: %v us, %+v", micros(bridged.Has), bridged.Path)
 	}
+	if plain.Behind != 1 || bridged.Behind != 0 {
+		t.Errorf("tasks behind those without rows: %d without bridges and %d with, expected 1 and 0", plain.Behind, bridged.Behind)
+	}
+	// What waits for nothing itself is nothing to bridge.
+	alloc := example{types: x.types, tasks: x.tasks, edges: [][2]int{{20, 2}, {1, 2}}}
+	if r := alloc.report(t, overhead.Options{}); r.Behind != 0 {
+		t.Errorf("behind an allocation: %d tasks, expected none", r.Behind)
+	}
 	// A graph task is done when the last task expanded from it is, not when what it waited for is.
 	const member = 1<<32 | 30<<10
 	x = example{types: []string{"aic", "aic"}, tasks: []task{{1, 0, 0, 0, 5, 5}, {member, 0, 5, 5, 9, 9}, {member | 1, 1, 5, 5, 12, 12}, {2, 0, 14, 14, 15, 15}},
