@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"swimlane/capture"
 	"swimlane/internal/console"
 	"swimlane/internal/hostlog"
 	"swimlane/internal/strace"
@@ -117,6 +118,13 @@ func (o *straceOptions) run(ctx context.Context, e *console.Env, logs []string) 
 		fmt.Fprintln(e.Stderr, "warning: "+w.Text)
 	}
 	o.invocations = o.log.Runs()
+	if len(o.invocations) == 0 {
+		for _, file := range o.files {
+			if kind := capture.Sniff(file); kind != "" {
+				fmt.Fprintf(e.Stderr, "Note: %s is %s, expected a host's log (host.<pid>.log)\n", file, kind)
+			}
+		}
+	}
 	if err := o.report(e); err != nil {
 		return err
 	}
