@@ -32,6 +32,5 @@ func (r *runner) runAicores(built *hbg.Built, threads int) error {
 	}
 	report.Submits, report.Tasks = built.Submits, built.Tasks
 	r.hazards(&hazards, report.Start)
-	r.done(report, nil, nil)
-	return nil
+	return r.done(report, nil, nil)
 }

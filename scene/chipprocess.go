@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 
 	"swimlane/internal/mailbox"
@@ -39,6 +40,9 @@ func (c *chipProcess) who() string {
 }
 
 func (c *chipProcess) kill() { _ = c.cmd.Process.Kill() } // it may have ended already
+
+// tell lets the worker end what it runs, as [Worker] does then.
+func (c *chipProcess) tell() { _ = c.cmd.Process.Signal(syscall.SIGTERM) }
 
 // lockedWriter lets several writers write to one, a write at a time.
 type lockedWriter struct {

@@ -7,11 +7,12 @@ import (
 	"swimlane/internal/hostlog"
 )
 
-// SetGrace changes how long a failed run waits for what is at work.
-func SetGrace(d time.Duration) (back func()) {
-	old := grace
-	grace = d
-	return func() { grace = old }
+// SetGrace changes how long a failed run waits for what is at work, and then for what it
+// has to write.
+func SetGrace(work, words time.Duration) (back func()) {
+	oldWork, oldWords := grace, lastWords
+	grace, lastWords = work, words
+	return func() { grace, lastWords = oldWork, oldWords }
 }
 
 // Kinds of frames.

@@ -74,8 +74,7 @@ func (r *runner) runBuilt(built *hbg.Built, threads int, device *producer.Device
 	}
 	report.Submits, report.Tasks = built.Submits, built.Tasks
 	r.hazards(&hazards, report.Start)
-	r.done(report, nil, nil)
-	return nil
+	return r.done(report, nil, nil)
 }
 
 // bindSteps are the parts of the binding, of what was built so far too.

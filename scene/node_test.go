@@ -17,6 +17,7 @@ import (
 
 	"swimlane/capture"
 	"swimlane/internal/mailbox"
+	"swimlane/internal/sim"
 	"swimlane/scene"
 )
 
@@ -47,10 +48,12 @@ const (
 	doKill
 	doHang
 	doFull
+	doTell
+	doLast
 )
 
 // fate is what each case of doomed gives to chip 1.
-var fates = map[string]float32{"well": 1, "panics": doPanic, "exits": doExit, "killed": doKill, "hangs": doHang, "full": doFull}
+var fates = map[string]float32{"well": 1, "panics": doPanic, "exits": doExit, "killed": doKill, "hangs": doHang, "full": doFull, "told": doTell, "lasts": doLast}
 
 // doomed doubles a number on each of three chips, or does something else on chip 1.
 func doomed() *scene.Scene {
@@ -71,6 +74,13 @@ func doomed() *scene.Scene {
 			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{}); err != nil {
 				panic(err)
 			}
+		case doTell:
+			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+			for !sim.Interrupted() {
+				time.Sleep(time.Millisecond)
+			}
+		case doLast: // for an hour of the model, which passes on the real clock
+			return 3600 * 1_800_000_000
 		}
 		out.Row(0)[0] = 2 * in.Row(0)[0]
 		return 50
@@ -107,7 +117,7 @@ func doomed() *scene.Scene {
 			return want
 		},
 	}
-	for _, name := range []string{"well", "panics", "exits", "killed", "hangs", "full"} {
+	for _, name := range []string{"well", "panics", "exits", "killed", "hangs", "full", "told", "lasts"} {
 		s.Cases = append(s.Cases, scene.Case{Name: name, Platforms: []string{scene.A2A3Sim}, Config: scene.Config{DeviceCount: 3, Clusters: 1}})
 	}
 	return s
@@ -176,7 +186,7 @@ func TestWorkerThatFails(t *testing.T) {
 					panic("the orchestration stops")
 				}
 			}
-			defer scene.SetGrace(grace)()
+			defer scene.SetGrace(grace, grace)()
 			r, err := caseOf(s, name).Run(scene.A2A3Sim, scene.CallConfig{EnableChipSwimlane: 2, EnableDepGen: true, OutputPrefix: dir})
 			switch {
 			case name == "hangs":
@@ -213,6 +223,55 @@ func TestWorkerThatFails(t *testing.T) {
 			if name == "panics" {
 				if _, err := os.Stat(filepath.Join(dir, "rank1", "d0", "chip_swimlane_records.json")); err != nil {
 					t.Errorf("what chip 1 had recorded is lost: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestWorkerThatIsToldToEnd: what it runs ends early then, and what that has recorded is kept
+// and marked. It is told by whoever tells its process, and by its dispatcher when a batch
+// that has failed is not over in time.
+func TestWorkerThatIsToldToEnd(t *testing.T) {
+	for name, want := range map[string]string{
+		"told":  `^TestDoomed::told: rank 1 \(process \d+, device 1\), running "double" \(run 1, task slot 1, dispatch 1\): interrupted$`,
+		"lasts": `^TestDoomed::lasts: the node's orchestration, run 1, after 3 submits: the orchestration stops `,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := doomed()
+			if name == "lasts" {
+				run := s.Node.Run
+				s.Node.Run = func(o *scene.NodeOrchestrator, c *scene.Case, args []scene.NodeTensor) {
+					run(o, c, args)
+					for begun := false; !begun; time.Sleep(time.Millisecond) { // else it would not be dispatched
+						_, err := os.Stat(filepath.Join(dir, "rank1", "d0", "dispatch_identity.json"))
+						begun = err == nil
+					}
+					panic("the orchestration stops")
+				}
+				defer scene.SetGrace(10*time.Millisecond, time.Minute)()
+			}
+			_, err := caseOf(s, name).Run(scene.A2A3Sim, scene.CallConfig{EnableChipSwimlane: 4, EnableDepGen: true, OutputPrefix: dir})
+			if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+				t.Errorf("%v, want %q", err, want)
+			}
+			pids := workersOf(t, dir, os.Getpid())
+			if len(pids) != 3 {
+				t.Errorf("%d workers have a log, want 3", len(pids))
+			}
+			for _, pid := range pids {
+				if alive(pid) {
+					t.Errorf("worker %d is still there", pid)
+				}
+			}
+			if c, err := capture.Read(filepath.Join(dir, "rank1", "d0", "chip_swimlane_records.json"), capture.Options{}); err != nil || !c.Loss.EndedEarly {
+				t.Errorf("%v, or the capture does not say that its run ended early", err)
+			}
+			for _, pid := range pids { // its log has no run that would not be as long as its device
+				log, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("host.%d.log", pid)))
+				if err != nil || strings.Contains(string(log), "rank 1 failed: interrupted") && strings.Contains(string(log), "device_wall") {
+					t.Errorf("worker %d: %v\n%s", pid, err, log)
 				}
 			}
 		})

@@ -112,9 +112,11 @@ func (n *nodeBatch) runAll() (err error) {
 			n.note(fmt.Sprintf("rank %d: %s", c.rank, c.last.Log))
 		}
 	}
+	n.sched.mu.Lock()
 	if n.sched.grace != nil {
 		n.sched.grace.Stop()
 	}
+	n.sched.mu.Unlock()
 	if n.Call.diagnostics() {
 		n.sweep()
 		err = errors.Join(err, n.writeNames())
@@ -266,12 +268,12 @@ func (n *nodeBatch) stopChips() error {
 	return errors.Join(failed...)
 }
 
-// killChips ends all workers at once.
-func (n *nodeBatch) killChips() {
+// eachChip does something with all workers.
+func (n *nodeBatch) eachChip(do func(*chipProcess)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, c := range n.chips {
-		c.kill()
+		do(c)
 	}
 }
 

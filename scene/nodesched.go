@@ -11,9 +11,14 @@ import (
 	"swimlane/internal/mailbox"
 )
 
-// grace is how long a failed run waits for what is at work before it ends the
-// workers: what they record is kept if they come to their end. Tests change it.
-var grace = 10 * time.Second
+// grace is how long a failed run waits for what is at work before it tells the workers
+// to end what they run, and lastWords how long they then have to write what they have
+// recorded, before they are killed. Both together are less than a command waits when it
+// is interrupted. Tests change them.
+var (
+	grace     = 10 * time.Second
+	lastWords = 3 * time.Second
+)
 
 // nodeSched hands submitted tasks to the workers when what they wait for has ended.
 // It is one goroutine with a thread of its own, which also starts the workers: they
@@ -124,15 +129,23 @@ func (s *nodeSched) fail(err error) {
 	defer s.mu.Unlock()
 	if s.err == nil && err != nil {
 		s.err = err
-		s.grace = time.AfterFunc(grace, func() {
-			s.n.killChips()
-			s.mu.Lock()
-			s.flying = 0 // a sub-worker that does not come back is left behind
-			s.mu.Unlock()
-			s.changed.Broadcast()
-		})
+		s.grace = time.AfterFunc(grace, s.hurry)
 	}
 	s.changed.Broadcast()
+}
+
+// hurry tells the workers to end what they run, and soon kills them.
+func (s *nodeSched) hurry() {
+	s.n.eachChip((*chipProcess).tell)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.grace = time.AfterFunc(lastWords, func() {
+		s.n.eachChip((*chipProcess).kill)
+		s.mu.Lock()
+		s.flying = 0 // a sub-worker that does not come back is left behind
+		s.mu.Unlock()
+		s.changed.Broadcast()
+	})
 }
 
 // fence waits until all tasks have ended, or the batch has failed and nothing is at

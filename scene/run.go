@@ -399,7 +399,7 @@ func (r *runner) execute() error {
 	})
 	if report != nil {
 		r.hazards(&hazards, report.Start)
-		r.done(&report.Report, devicePhases(report, r.chip), deviceLines(r.launch.log.Inv, threads-1, report, r.chip))
+		err = errors.Join(err, r.done(&report.Report, devicePhases(report, r.chip), deviceLines(r.launch.log.Inv, threads-1, report, r.chip)))
 	}
 	return r.finish(c.Device, err)
 }
@@ -429,15 +429,19 @@ func (r *runner) hazards(h *sim.Hazards, begin sim.Time) {
 }
 
 // done notes how a run went that has ended.
-func (r *runner) done(report *aicpu.Report, phases []hostlog.DevicePhase, lines []string) {
+func (r *runner) done(report *aicpu.Report, phases []hostlog.DevicePhase, lines []string) error {
 	r.result.Makespan, r.result.Submits, r.result.Tasks = time.Duration(report.End-report.Start), report.Submits, report.Tasks
-	r.ended, r.lines = true, lines
 	if r.seat != nil {
-		r.seat.ended(r.launch, report, phases)
-		return
+		if err := r.seat.ended(r.launch, report, phases); err != nil {
+			return err
+		}
+		r.ended, r.lines = true, lines
+		return nil
 	}
+	r.ended, r.lines = true, lines
 	r.launch.ended(process, report, phases)
 	r.logs(lines)
+	return nil
 }
 
 // logs writes what host and device tell of a run that has ended.

@@ -81,17 +81,21 @@ func (s *seat) launchBuilt(chip *sim.Chip, steps []step, clock *collector.ClockC
 		s.run.BindSteps = append(s.run.BindSteps, hostlog.BindStep{Name: x.name, Interval: i, Attrs: x.attrs})
 		end = max(end, i.End)
 	}
-	s.wait(end)
+	_ = s.wait(end) // the device says so too
 	s.run.Bind.End = s.clock.Mono()
 	s.run.RunnerRun = &hostlog.Interval{Start: s.run.Bind.End}
 	return &launch{log: s.run, chip: chip, clock: clock, bound: s.built}
 }
 
-// wait lets real time pass until an instant.
-func (s *seat) wait(until int64) {
+// wait lets real time pass until an instant. It fails when the run is to end before.
+func (s *seat) wait(until int64) error {
 	for now := s.clock.Mono(); now < until; now = s.clock.Mono() {
-		time.Sleep(time.Duration(until - now))
+		if sim.Interrupted() {
+			return sim.ErrInterrupted
+		}
+		time.Sleep(min(time.Duration(until-now), 50*time.Millisecond))
 	}
+	return nil
 }
 
 // sample compares the clocks: the counter is a function of the host's.
@@ -112,12 +116,15 @@ func (s *seat) boot(chip *sim.Chip) {
 
 // ended waits until the device has ended on the host's clock too: its wall must lie
 // inside chip.run.runner_run (spec/l3.md §1).
-func (s *seat) ended(l *launch, r *aicpu.Report, phases []hostlog.DevicePhase) {
-	s.wait(s.booted + int64(r.Wall.End-r.Wall.Start))
+func (s *seat) ended(l *launch, r *aicpu.Report, phases []hostlog.DevicePhase) error {
+	if err := s.wait(s.booted + int64(r.Wall.End-r.Wall.Start)); err != nil {
+		return err
+	}
 	if l.clock != nil {
 		l.clock.Close(s.sample(l.chip))
 	}
 	l.device(r, phases)
+	return nil
 }
 
 // collected ends chip.run.runner_run: what the device recorded has been written.

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"swimlane/internal/hostlog"
 	"swimlane/internal/mailbox"
@@ -42,11 +43,29 @@ func Worker(scenes ...*Scene) {
 	}
 	os.Unsetenv(workerEnv)      // a child of this one is none
 	signal.Ignore(os.Interrupt) // a terminal sends it to all of a group; the dispatcher decides
+	endEarly()
 	if version != fmt.Sprint(mailbox.Version) {
 		fmt.Fprintf(os.Stderr, "Error: a chip worker of version %s is wanted: this program has %d\n", version, mailbox.Version)
 		os.Exit(1)
 	}
 	os.Exit(beWorker(scenes, os.NewFile(workerFrom, "from the dispatcher"), os.NewFile(workerTo, "to the dispatcher")))
+}
+
+// endEarly lets the run that is under way end as one that failed, with what it has
+// recorded, when this process is told to end: by its dispatcher, or with the whole group.
+// Told once more it ends at once.
+func endEarly() {
+	told := make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as under nohup
+			signal.Notify(told, s)
+		}
+	}
+	go func() {
+		<-told
+		sim.Interrupt()
+		signal.Reset(syscall.SIGTERM)
+	}()
 }
 
 // beWorker serves one dispatcher. The result is an exit code.
