@@ -121,7 +121,8 @@ func TestComparedCaptures(t *testing.T) {
 		{"a2a3sim_hbg_graph_execution_l4__TestGraphExecutionHostBuildGraph_record_then_replay_1d",
 			"a2a3sim_hbg_graph_execution_l4_deps__TestGraphExecutionHostBuildGraph_record_then_replay_1d", 13, nil},
 		{"a2a3sim_hbg_vector_example_l1", "a2a3sim_hbg_vector_example_l4_deps", 4, []string{"A is of level 1 and B of level 4", "no scheduler overhead of A"}},
-		{"a5sim_tmr_chip_swimlane_l1", "a5sim_tmr_chip_swimlane_l3", 5, []string{"A is of level 1 and B of level 3", "no scheduler overhead of B: no task graph"}},
+		{"a5sim_tmr_chip_swimlane_l1", "a5sim_tmr_chip_swimlane_l3", 5, []string{"A is of level 1 and B of level 3", "no scheduler overhead and no critical path of B: no task graph"}},
+		{"a2a3sim_tmr_dummy_task_l4_deps__TestDummyTask_LongDummyChain", "a2a3sim_tmr_dummy_task_l4_deps__TestDummyTask_LongDummyChain", 2, []string{"what 1 task of A waited for lies behind", "what 1 task of B waited for lies behind"}},
 	} {
 		a, b := copyCapture(t, filepath.Join(captures, c.a)), copyCapture(t, filepath.Join(captures, c.b))
 		both := decoded(t, "compare", a, b, "--format", "json")

@@ -369,8 +369,13 @@ func (r *Result) note() {
 		case s.BorrowedNames:
 			say("%s has no names: those of %s are used, as the graphs are equal", side(i == 0), side(i != 0))
 		}
-		if s.NoOverhead != "" {
+		switch {
+		case s.Graph == nil:
+			say("no scheduler overhead and no critical path of %s: %s", side(i == 0), s.NoOverhead)
+		case s.NoOverhead != "":
 			say("no scheduler overhead of %s: %s", side(i == 0), s.NoOverhead)
+		case s.Overhead.Behind > 0:
+			say("what %s of %s waited for lies behind tasks that ran on no core (dummies, allocations, skipped ones) and does not count as overhead: with --bridge it does", count(s.Overhead.Behind, "task"), side(i == 0))
 		}
 	}
 }
