@@ -355,8 +355,15 @@ func TestFailingWords(t *testing.T) {
 				}
 				off, size := w.at(c)
 				before, _ := c.memory.InUse()
+				failed := c.faults.Count(w.op).Failed
 				c.faults.Add(c.word(w.op, off, size, rule))
 				r.run(tasks)
+				// The device needs nothing more from the host, which may come to it later.
+				for end := time.Now().Add(time.Minute); c.faults.Count(w.op).Failed == failed; time.Sleep(time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatal("the host never moved the word")
+					}
+				}
 				r.flush()
 				o := r.settle(run)
 				if o.Faults.Transfers == 0 || o.Faults.Retired != 0 {
