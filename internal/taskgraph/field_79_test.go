@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"swimlane/capture"
+	"swimlane/internal/parity"
 	"swimlane/internal/taskgraph"
 )
 
@@ -19,7 +20,7 @@ func TestField79Neighbours(t *testing.T) {
 			deps.Pred, deps.Succ = append(deps.Pred, n-k), append(deps.Succ, n)
 		}
 	}
-	start := time.Now()
+	start := parity.CPUTime()
 	g, err := taskgraph.New(deps)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func TestField79Neighbours(t *testing.T) {
 		return out
 	}
 	need, needed, around := ids(g.Pred(n)), ids(g.Succ(n)), ids(g.Around([]int32{n}, 1))
-	if took := time.Since(start); took > time.Second {
+	if took := parity.CPUTime() - start; took > time.Second {
 		t.Errorf("it took %v, want less than 1 s", took)
 	}
 	if len(need) != fanin || need[0] != 2300 || need[fanin-1] != 2499 {
