@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -50,4 +51,25 @@ func TestStagesFollowEachOther(t *testing.T) {
 	if rest := out.text()[before:]; rest != "" {
 		t.Errorf("behind the end: %q", rest)
 	}
+}
+
+// TestShowsAfterASecond: what takes no longer than a second draws nothing.
+func TestShowsAfterASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out screenText
+		p := &Progress{w: &out, started: time.Now()}
+		p.Stage("reading", 100)
+		part := p.Part()
+		time.Sleep(time.Second - time.Nanosecond)
+		part(50)
+		if out.text() != "" {
+			t.Errorf("before a second has passed: %q", out.text())
+		}
+		time.Sleep(time.Nanosecond)
+		part(51)
+		if !strings.Contains(out.text(), "reading") {
+			t.Errorf("after a second: %q", out.text())
+		}
+		p.Done()
+	})
 }
