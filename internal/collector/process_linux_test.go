@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"swimlane/internal/abi"
 	"swimlane/internal/collector"
 	"swimlane/internal/producer"
@@ -86,6 +88,7 @@ type order struct {
 	Region, Table uint64
 	Tasks, Phases int           // per core, and per thread and orchestrator
 	Timeout       time.Duration // of a wait of the device, half its deadline
+	Stops         []int         // numbers of tasks behind which the device process stops itself, until somebody continues it
 }
 
 // beDevice is the device process. Its memory is file 3.
@@ -105,7 +108,14 @@ func beDevice(text string) error {
 		return err
 	}
 	defer m.Close()
-	faults, err := o.play(m.Space(), nil)
+	var next atomic.Int32
+	faults, err := o.play(m.Space(), func(n int) {
+		if i := next.Load(); int(i) < len(o.Stops) && n == o.Stops[i] && next.CompareAndSwap(i, i+1) {
+			runtime.LockOSThread()
+			_ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP) // this thread does not go on before it has stopped
+			runtime.UnlockOSThread()
+		}
+	})
 	fmt.Println(faults)
 	return err
 }
@@ -467,28 +477,29 @@ func TestStoppedDevice(t *testing.T) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	device, _ := p.launch(fullOrder)
+	o := fullOrder
+	o.Stops = []int{1000, 2000, 4000}
+	device, _ := p.launch(o)
 	stopped := 0
-	for _, at := range []int{1000, 2000, 4000} {
-		p.until(device, at)
-		if err := device.Process.Signal(syscall.SIGSTOP); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			t.Fatal(err)
+	for ended := false; !ended; time.Sleep(time.Millisecond) {
+		select {
+		case <-device.exited:
+			ended = true
+		default:
 		}
-		for strings.Contains("RSD", stateOf(device)) {
-			runtime.Gosched()
+		if stateOf(device) != "T" {
+			continue
 		}
-		if stateOf(device) == "T" {
-			stopped++
-		}
+		stopped++
 		for p.queued() { // the host has nothing more to do
 			runtime.Gosched()
 		}
-		if err := device.Process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := device.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if stopped == 0 {
-		t.Error("the device did not stop before it had ended")
+	if stopped < len(o.Stops) {
+		t.Errorf("the device stopped %d times, want %d", stopped, len(o.Stops))
 	}
 	device.end(t)
 	run.Stop()
