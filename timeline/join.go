@@ -56,6 +56,7 @@ func (t *Timeline) join() {
 			}
 		}
 	}
+	t.Counted = t.counted()
 	t.loseTokens(kOrder, qOrder)
 	t.buildRows(pick, partner)
 	t.Rec.Tasks = capture.TaskRows{}

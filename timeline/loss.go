@@ -85,7 +85,7 @@ const longestGap = math.MaxInt32
 // that is known to lack rows: neither section has anything of those tasks. The
 // orders are those of the rows' keys.
 func (t *Timeline) loseTokens(kOrder, qOrder []int32) {
-	if !t.taskLoss() || !t.counted() {
+	if !t.taskLoss() || !t.Counted {
 		return
 	}
 	rec := t.Rec

@@ -18,6 +18,9 @@ type Timeline struct {
 	Cores []Core // the cores that have rows, by ascending id
 	Rows  Rows
 	Tasks Tasks
+	// Counted: dispatch tokens count what each core was given. AICore schedulers use
+	// the task id instead (spec/records.md §2.3); at level 1 nothing else tells them.
+	Counted bool
 
 	// Threads is the number of scheduler threads: orchestrator lane i is AICPU
 	// worker Threads+i (spec/converter.md §3.3).

@@ -136,7 +136,7 @@ func (c *Capture) warnForeignGraph() {
 // ran it: they number members behind all that the host has built, and no id tells
 // whose member it is.
 func (c *Capture) membersBehind() (last uint64, ok bool) {
-	if c.Timeline.Rec.Sched.Producer != capture.ProducerAICore {
+	if c.Timeline.Counted {
 		return 0, false
 	}
 	for n := range int32(c.Graph.Nodes()) {
