@@ -175,7 +175,8 @@ func (s *Side) measure(opt Options) (err error) {
 	return nil
 }
 
-func (s *Side) us(cycles uint64) float64 { return s.Timeline.Clock.SpanMicros(cycles) }
+// us turns cycles into µs as the tables of functions and the scheduler's overhead do.
+func (s *Side) us(cycles uint64) float64 { return s.Stats.Micros(float64(cycles)) }
 
 func (r *Result) cycles(a, b uint64) Change { return Change{r.A.us(a), r.B.us(b)} }
 

@@ -59,7 +59,7 @@ type Engine struct {
 }
 
 // Micros turns cycles into µs.
-func (r *Report) Micros(cycles float64) float64 { return r.rate.Ns(cycles) / 1000 }
+func (r *Report) Micros(cycles float64) float64 { return r.rate.Micros(cycles) }
 
 func (r *Report) us(cycles uint64) float64 { return r.Micros(float64(cycles)) }
 
