@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/metrics"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"swimlane/bench/gen"
 	"swimlane/internal/console"
+	"swimlane/internal/parity"
 )
 
 // The field reports about several ranks (docs/field-reports.md).
@@ -320,5 +323,65 @@ func TestField75Memory(t *testing.T) {
 	t.Logf("in use: %d kB in the first quarter, %d kB in the last", first>>10, last>>10)
 	if last > first*3/2 {
 		t.Errorf("in use: %d bytes in the first quarter, %d in the last", first, last)
+	}
+}
+
+// TestField84HostLanes: what the host did before a device started stands above the ranks,
+// at the times of its log on the axis of the picture, and without a slack.
+func TestField84HostLanes(t *testing.T) {
+	root := copyTree(t, filepath.Join(parity.Shared(t), "captures", "l3", "swapped_groups"))
+	const group = "17:5" // run 1 of rank 0's process, run 2 of rank 1's
+	runs := map[string]string{"4101": "1", "4102": "2"}
+	done(t, "convert", root, "--dispatch-id", group)
+	out := filepath.Join(root, "l3_swimlane.json")
+	var doc mergedTrace
+	data, err := os.ReadFile(out)
+	if err == nil {
+		err = json.Unmarshal(data, &doc)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin, err := strconv.ParseInt(fmt.Sprintf("%.0f", doc.Metadata["global_origin_ns"]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, highest, views := map[string]int{}, 0, []int{}
+	for _, e := range doc.Events {
+		process := e.PID
+		switch {
+		case e.Ph == "M" && e.Name == "process_name":
+			if strings.HasSuffix(e.Args["name"].(string), " View") {
+				views = append(views, process)
+			}
+		case e.Ph != "X" || e.Args["os_pid"] == nil:
+		case e.Args["slack_ns"] != nil:
+			t.Errorf("%s of the host has a slack: %v", e.Name, e.Args)
+		default:
+			highest = max(highest, process)
+			host[fmt.Sprintf("%v %s %.3f %.3f", e.Args["os_pid"], e.Name, e.TS, e.Dur)]++
+		}
+	}
+	if len(views) < 4 || highest == 0 || highest >= slices.Min(views) {
+		t.Errorf("lanes of the host go up to process %d, views are %v", highest, views)
+	}
+	span := regexp.MustCompile(`\[STRACE\] v=1 pid=(\d+) tid=\d+ inv=(\d+) .* name=(\S+) ts=(\d+) dur=(\d+) ?(.*)`)
+	found := 0
+	for pid, inv := range runs {
+		text := string(parity.Unpacked(t, filepath.Join(root, "host."+pid+".log")))
+		for _, m := range span.FindAllStringSubmatch(text, -1) {
+			if m[2] != inv || strings.Contains(m[6], "clk=dev") {
+				continue
+			}
+			found++
+			ts, _ := strconv.ParseInt(m[4], 10, 64)
+			dur, _ := strconv.ParseInt(m[5], 10, 64)
+			if want := fmt.Sprintf("%s %s %.3f %.3f", pid, m[3], float64(ts-origin)/1000, float64(dur)/1000); host[want] != 1 {
+				t.Errorf("%d bars are %q, want 1", host[want], want)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("the logs have %d spans of the two runs", found)
 	}
 }
