@@ -169,6 +169,7 @@ func (s *Scene) runnable() error {
 // onChip is the scene for one chip that a chip callable of a node is.
 func (s Selected) onChip(k *NodeCallable, config Config) Selected {
 	c := *s.Case
-	c.Config = Config{AicpuThreads: config.AicpuThreads, Clusters: config.Clusters}
+	c.Config = config
+	c.Config.DeviceCount, c.Config.SubWorkers, c.Config.Runs = 0, 0, 0
 	return Selected{&Scene{Class: s.Scene.Class, Runtime: s.Scene.Runtime, Callable: *k.Chip, Cases: []Case{c}}, &c}
 }

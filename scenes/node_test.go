@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"swimlane/capture"
 	"swimlane/internal/parity"
 	"swimlane/scene"
 	"swimlane/scenes"
@@ -118,6 +119,24 @@ func TestNodeTrees(t *testing.T) {
 		c := forNodes(t, scene.A5Sim, "TestL3Group::default", "TestL3Chain::default")[level%2]
 		// Level 0 is the graph alone.
 		t.Run(fmt.Sprintf("a5sim/%s/%d", c.Label(), level), func(t *testing.T) { runTree(t, c, scene.A5Sim, level, level%2 == 0) })
+	}
+}
+
+// TestNodeOfAicpuSchedulers: a case says who schedules on the chips of a node, as on one chip.
+func TestNodeOfAicpuSchedulers(t *testing.T) {
+	for threads, want := range map[bool]string{false: capture.ProducerAICore, true: capture.ProducerAICPU} {
+		c := forNodes(t, scene.A5Sim, "TestL3VectorsHostBuildGraph::2x2")[0]
+		one := *c.Case
+		one.Config.AicpuSchedulers = threads
+		r, err := scene.Selected{Scene: c.Scene, Case: &one}.Run(scene.A5Sim, scene.CallConfig{EnableChipSwimlane: 3, OutputPrefix: t.TempDir()})
+		if err != nil || r.Golden != nil || len(r.Dispatches) != 4 {
+			t.Fatalf("%v, golden %v, %d dispatches", err, r.Golden, len(r.Dispatches))
+		}
+		for _, d := range r.Dispatches {
+			if rec, err := capture.Read(d.Records, capture.Options{}); err != nil || rec.Sched.Producer != want {
+				t.Errorf("AICPU schedulers: %v, and %v scheduled (%v): want %s", threads, rec.Sched.Producer, err, want)
+			}
+		}
 	}
 }
 
