@@ -83,7 +83,7 @@ func (o *compareOptions) run(e *console.Env, pathA, pathB string) error {
 	switch {
 	case o.top < 0:
 		return console.Usagef("--top is %d: expected no negative numbers", o.top)
-	case math.IsNaN(o.failAbove):
+	case math.IsNaN(o.failAbove) || math.IsInf(o.failAbove, 1):
 		return console.Usagef("--fail-above is %g: expected a number of percent, such as 5", o.failAbove)
 	case o.failAbove < 0:
 		return console.Usagef("--fail-above is %g: expected no negative numbers", o.failAbove)
