@@ -22,8 +22,8 @@ func RateOf(rec *capture.Records) (Rate, error) {
 // Ns is the length of cycles in ns.
 func (r Rate) Ns(cycles float64) float64 { return cycles * 1e9 / float64(r) }
 
-// Micros is the length of cycles in µs. Of whole cycles it is the number nearest to it,
-// so that 312,761 cycles of 20 ns are 6255.22 and not 6255.219999999999.
+// Micros is the length of cycles in µs: of a whole number of them below 9·10⁹ the number
+// nearest to it, so that 312,761 cycles of 20 ns are 6255.22 and not 6255.219999999999.
 func (r Rate) Micros(cycles float64) float64 { return cycles * 1e6 / float64(r) }
 
 // Cycles is the number of cycles in a length in ns.
