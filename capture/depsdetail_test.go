@@ -3,14 +3,17 @@ package capture_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"math/big"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"swimlane/capture"
 	"swimlane/internal/parity"
@@ -259,8 +262,12 @@ func elems(v any) []any {
 	return list
 }
 
-// number is an id as encoding/json and strconv see it.
-func number(v any) (uint64, bool) {
+// digits are an integer as the format writes it: ids_with_zeros_blanks_and_signs of the
+// corpus says what is none.
+var digits = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+
+// integer is a number of at most 64 bits and a sign, as math/big sees it.
+func integer(v any) (*big.Int, bool) {
 	text := ""
 	switch x := v.(type) {
 	case json.Number:
@@ -268,15 +275,23 @@ func number(v any) (uint64, bool) {
 	case string:
 		text = x
 	}
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-		return n, true
+	if !digits.MatchString(text) {
+		return nil, false
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return uint64(n), err == nil
+	n, ok := new(big.Int).SetString(text, 10)
+	return n, ok && n.CmpAbs(new(big.Int).Lsh(big.NewInt(1), 64)) < 0
 }
 
-// checkNumber compares a number where both readers find one; what exactly is a number
-// is for TestDepsIDs.
+// number is an id: those below 0 stand for what they are in 64 bits.
+func number(v any) (uint64, bool) {
+	n, ok := integer(v)
+	if !ok {
+		return 0, false
+	}
+	return n.Mod(n, new(big.Int).Lsh(big.NewInt(1), 64)).Uint64(), true
+}
+
+// checkNumber compares a number where both readers find one.
 func checkNumber(t *testing.T, v any, got uint64, has bool) {
 	t.Helper()
 	if want, ok := number(v); ok && has && got != want || v == nil && has {
@@ -296,12 +311,11 @@ func checkSizes(t *testing.T, v any, got []uint32) {
 	list, ok := v.([]any)
 	var want []uint32
 	for _, x := range list {
-		n, good := number(x)
-		if f, isNumber := x.(json.Number); isNumber && strings.HasPrefix(f.String(), "-") {
-			good = n == 0
+		n, good := integer(x)
+		if ok = ok && good && n.IsUint64() && n.Uint64() <= math.MaxUint32; !ok {
+			break
 		}
-		ok = ok && good && n <= math.MaxUint32
-		want = append(want, uint32(n))
+		want = append(want, uint32(n.Uint64()))
 	}
 	if ok != (got != nil) || ok && !slices.Equal(got, want) {
 		t.Fatalf("%v is read as %v", v, got)
@@ -331,5 +345,50 @@ func checkDetailText(t *testing.T, text string) {
 		return
 	}
 	checkSamePart(t, fast, d)
-	checkDetail(t, text, d)
+	if comparable(t, text) {
+		checkDetail(t, text, d)
+	}
+}
+
+// comparable reports whether encoding/json can say what a text has: it keeps one of the values
+// of a key that an object has twice, does not show what was written as an escape,
+// which an integer cannot have, and mends what is no UTF-8.
+func comparable(t *testing.T, text string) bool {
+	t.Helper()
+	if strings.Contains(text, `\`) || !utf8.ValidString(text) {
+		return false
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	var open []map[string]bool // keys of the objects that are open; nil is an array
+	key := false               // the next token is a key, or the end of the object
+	for {
+		token, err := dec.Token()
+		if err == io.EOF {
+			return true
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := token.(type) {
+		case json.Delim:
+			switch x {
+			case '{':
+				open = append(open, map[string]bool{})
+			case '[':
+				open = append(open, nil)
+			default:
+				open = open[:len(open)-1]
+			}
+		case string:
+			if key {
+				keys := open[len(open)-1]
+				if keys[x] {
+					return false
+				}
+				keys[x], key = true, false
+				continue
+			}
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
+	}
 }
