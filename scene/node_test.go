@@ -159,6 +159,22 @@ func alive(pid int) bool {
 	return err == nil && bytes.Contains(text, []byte("\x00chip-worker\x00TestDoomed"))
 }
 
+// threeEnded checks that three workers of this process have left a log and are gone, and
+// names them.
+func threeEnded(t *testing.T, dir string) (pids []int) {
+	t.Helper()
+	pids = workersOf(t, dir, os.Getpid())
+	if len(pids) != 3 {
+		t.Errorf("%d workers have a log, want 3", len(pids))
+	}
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("worker %d is still there", pid)
+		}
+	}
+	return pids
+}
+
 // TestWorkerThatFails: it is named with what it did, the others come to their end and are
 // ended, and what they captured is there.
 func TestWorkerThatFails(t *testing.T) {
@@ -193,15 +209,7 @@ func TestWorkerThatFails(t *testing.T) {
 			case (err == nil) != (want == ""), err != nil && !regexp.MustCompile(fmt.Sprintf(did, name)+want).MatchString(err.Error()):
 				t.Errorf("%v, want %q", err, want)
 			}
-			pids := workersOf(t, dir, os.Getpid())
-			if len(pids) != 3 {
-				t.Errorf("%d workers have a log, want 3", len(pids))
-			}
-			for _, pid := range pids {
-				if alive(pid) {
-					t.Errorf("worker %d is still there", pid)
-				}
-			}
+			threeEnded(t, dir)
 			kept := 0
 			for _, d := range r.Dispatches {
 				if d.Err != nil {
@@ -253,15 +261,7 @@ func TestWorkerThatIsToldToEnd(t *testing.T) {
 			if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
 				t.Errorf("%v, want %q", err, want)
 			}
-			pids := workersOf(t, dir, os.Getpid())
-			if len(pids) != 3 {
-				t.Errorf("%d workers have a log, want 3", len(pids))
-			}
-			for _, pid := range pids {
-				if alive(pid) {
-					t.Errorf("worker %d is still there", pid)
-				}
-			}
+			pids := threeEnded(t, dir)
 			if c, err := capture.Read(filepath.Join(dir, "rank1", "d0", "chip_swimlane_records.json"), capture.Options{}); err != nil || !c.Loss.EndedEarly {
 				t.Errorf("%v, or the capture does not say that its run ended early", err)
 			}
